@@ -11,6 +11,17 @@
 
 namespace scopevm::compiler::graph {
 
+llvm::LogicalResult infer_results(mlir::Operation* op) {
+  llvm::SmallVector<mlir::Type> types;
+  auto inferred = mlir::cast<mlir::InferTypeOpInterface>(op);
+  if (failed(inferred.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
+                                       op->getAttrDictionary(), op->getPropertiesStorage(),
+                                       op->getRegions(), types)))
+    return mlir::failure();
+  for (auto [result, type] : llvm::zip(op->getResults(), types)) result.setType(type);
+  return mlir::success();
+}
+
 TensorType tensor_type(mlir::Value value) { return mlir::cast<TensorType>(value.getType()); }
 
 bool is_axis(TensorType x, int64_t axis) { return axis >= 0 && axis < x.getRank(); }

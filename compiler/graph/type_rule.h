@@ -46,6 +46,10 @@ struct TypeRule {
   llvm::LogicalResult fail(const llvm::Twine& message) const;
 };
 
+// Sets the types of the op's results to those of its type rule, after a change of its operands or
+// attributes. REQUIRES: the op has the interface InferTypeOpInterface.
+llvm::LogicalResult infer_results(mlir::Operation* op);
+
 TensorType tensor_type(mlir::Value value);
 bool is_axis(TensorType x, int64_t axis);
 // True if the dim is one of the symbols, which are strings.

@@ -110,12 +110,15 @@ double Machine::copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double byte
   }
   const double seconds =
       format::copy_seconds(pools[from_pool].planned_speed, pools[to_pool].planned_speed, bytes);
-  const std::array<int, 2> ranks = {std::min(rank_of(from_pool), rank_of(to_pool)),
-                                    std::max(rank_of(from_pool), rank_of(to_pool))};
-  if (ranks[0] == ranks[1]) return seconds;
+  if (rank_of(from_pool) == rank_of(to_pool)) return seconds;
+  const Link between = link(rank_of(from_pool), rank_of(to_pool));
+  return between.latency_seconds + std::max(seconds, bytes / between.bytes_per_second);
+}
+
+Link Machine::link(int a, int b) const {
+  const std::array<int, 2> ranks = {std::min(a, b), std::max(a, b)};
   const auto described = std::ranges::find(links, ranks, &Link::ranks);
-  const Link link = described == links.end() ? Link() : *described;
-  return link.latency_seconds + std::max(seconds, bytes / link.bytes_per_second);
+  return described == links.end() ? Link{.ranks = ranks} : *described;
 }
 
 }  // namespace scopevm::compiler

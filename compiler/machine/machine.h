@@ -132,6 +132,8 @@ struct Machine {
   std::optional<PoolIndex> pinned_pool(DeviceIndex device, DeviceIndex other) const;
   // The pool of the device for tensors in frames, if it has one.
   std::optional<PoolIndex> stack_pool(DeviceIndex device) const;
+  // The connection of two ranks, in any order: the described one, or one with the defaults.
+  Link link(int a, int b) const;
   int rank_of(PoolIndex pool) const { return devices[pools[pool].device].rank; }
   // Estimated seconds of a copy of `bytes` bytes, through the host if is_by_host().
   double copy_seconds(PoolIndex from_pool, PoolIndex to_pool, double bytes) const;

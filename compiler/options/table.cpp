@@ -113,8 +113,8 @@ Row places() {
 
 Row split() {
   Row row = text("split", &CompileOptions::split,
-                 "Split the model over the ranks of the machine: pipeline=N computes N consecutive "
-                 "parts of the model on N ranks (docs/ranks.md)");
+                 "Split the model over the ranks of the machine (docs/ranks.md): tensor=N, N ranks "
+                 "share each op; pipeline=N, N consecutive parts; or both, with a comma");
   row.set = [set = row.set](const Target& target, const Value& value) -> Status {
     SCOPEVM_RETURN_IF_ERROR(parse_split(value.text).status());
     return set(target, value);

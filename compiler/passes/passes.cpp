@@ -135,10 +135,12 @@ class SplitPass : public MachinePass<impl::SplitPassBase<SplitPass>> {
   using MachinePass::MachinePass;
   explicit SplitPass(std::shared_ptr<PlacementRun> run) : MachinePass(std::move(run)) {
     pipeline = run_->split.pipeline;
+    tensor = run_->split.tensor;
   }
 
   void runOnOperation() override {
-    run_->status = split::split_pipeline(getOperation(), run_->machine, pipeline);
+    run_->status =
+        split::split(getOperation(), run_->machine, {tensor, pipeline}, *run_->split_states);
     if (run_->status.ok()) return;
     getOperation().emitError() << std::string(run_->status.message());
     signalPassFailure();

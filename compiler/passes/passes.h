@@ -9,6 +9,7 @@
 #include "compiler/machine/machine.h"
 #include "compiler/options/split.h"
 #include "compiler/placement/place.h"
+#include "compiler/split/states.h"
 #include "mlir/Pass/Pass.h"
 #include "scopevm/status.h"
 
@@ -22,6 +23,8 @@ struct PlacementRun {
   Machine machine = Machine::host();
   std::vector<placement::Rule> rules;
   options::Split split;
+  // Of main and its variants.
+  std::shared_ptr<split::StateChoices> split_states = std::make_shared<split::StateChoices>();
   bool is_loaded = false;
   placement::PoolChoice choice = placement::PoolChoice::kAny;
   placement::Report report;  // of the first sv-place; copies and seconds are those of the last

@@ -77,14 +77,16 @@ def InlinePartitionsPass : Pass<"sv-inline-partitions", "mlir::ModuleOp"> {
 def SplitPass : Pass<"sv-split", "mlir::ModuleOp"> {
   let summary = "constrain ops to the ranks of the machine";
   let description = [{
-    Inserts an `sv.on_device` after each op with weights, each product and each window. The
-    placement of the other ops follows from these.
+    For a pipeline, inserts an `sv.on_device` after each op with weights, each product and each
+    window. To divide tensors, replaces ops by one for each rank, on parts of the operands, and
+    constrains these. The placement of the other ops follows.
   }];
   let options = [
     Option<"machine", "machine", "std::string", /*default=*/"",
            "file of the machine description; without it, one CPU">,
     Option<"pipeline", "pipeline", "int", /*default=*/"1",
-           "number of consecutive parts of the model, each on a rank">
+           "number of consecutive parts of the model, each on ranks of its own">,
+    Option<"tensor", "tensor", "int", /*default=*/"1", "number of ranks that share an op">
   ];
 }
 

@@ -72,6 +72,7 @@ std::vector<std::shared_ptr<PlacementRun>> new_runs(const Imported& imported,
     if (!options.machine_json.empty()) run->machine_file = options.machine_name;
     run->rules = imported.rules;
     run->split = imported.split;
+    if (!runs.empty()) run->split_states = runs.front()->split_states;
     run->rule_strings = options.places;
     run->is_loaded = true;
     run->choice = choice;

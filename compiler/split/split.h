@@ -1,18 +1,21 @@
 // Splits a model over the ranks of a machine (docs/ranks.md, "Splitting a model"), before the
-// placement stage: it constrains some ops to ranks, and placement finds the places of the others
-// with the cheapest copies.
+// placement stage: it divides ops and constrains them to ranks, and placement finds the places of
+// the others with the cheapest copies.
 #pragma once
 
 #include "compiler/machine/machine.h"
+#include "compiler/options/split.h"
+#include "compiler/split/states.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "scopevm/status.h"
 
 namespace scopevm::compiler::split {
 
-// Assigns the ops with weights, products and windows of each public function to `ranks` ranks, in
-// the order of the function: those of rank 0 come first. An op is placed on the first CPU of its
-// rank. See divide() in stages.h for the criteria. Errors: kInvalidArgument (a function has fewer
-// such ops than ranks, or the machine has another number of ranks).
-Status split_pipeline(mlir::ModuleOp module, const Machine& machine, int ranks);
+// Splits the functions over all ranks of `machine`, the private ones only without a pipeline. Ops
+// are placed on the first CPU of their rank. `states`: empty for main, which sets it, and then for
+// its variants. Errors: kInvalidArgument (the machine has another
+// number of ranks, a function has fewer ops with weights than parts, or no op can be divided).
+Status split(mlir::ModuleOp module, const Machine& machine, const options::Split& by,
+             StateChoices& states);
 
 }  // namespace scopevm::compiler::split

@@ -268,7 +268,8 @@ class Call {
   void cancel();
 
   /// The results of the last run, in signature order; empty if it failed. A sequence or an optional
-  /// is represented by an empty tensor: see elements().
+  /// is represented by an empty tensor: see elements(). So is a state in memory of another rank of
+  /// a job (docs/ranks.md): see State::value().
   std::span<const Tensor> outputs() const;
   /// One of outputs(). Errors: kNotFound (no such output, or no results).
   Result<Tensor> output(std::string_view name) const;

@@ -155,7 +155,8 @@ struct CompileOptions {
   /// model states. False: it is an exact sum of integers if the rules of docs/pipeline.md hold, and
   /// integers that the model computes from it can differ by one.
   bool float_products = false;
-  /// Splits the model over the ranks of the machine (docs/ranks.md): "pipeline=2". Without a
+  /// Splits the model over the ranks of the machine (docs/ranks.md): "pipeline=2",
+  /// "tensor=2" or "tensor=2,pipeline=2". Without a
   /// `machine_json`, the machine has one CPU for each rank. Empty: ops are placed by `places` only.
   std::string split;
   /// True: a constraint in `places` that matches no op or value is a warning. False: it is an

@@ -22,6 +22,9 @@
 /// one buffer each: a call writes the new elements into the buffer. Forks copy it.
 ///
 /// A call that fails, is cancelled or passes its deadline changes no pair.
+///
+/// In a job of several ranks (docs/ranks.md), such a buffer can be in memory of another rank. The
+/// functions of State then also return the errors of that rank.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // See transport.h.
 #include "plugins/mpi/transport.h"
 
+#include <cstdlib>
 #include <memory>
 
 namespace scopevm::mpi {
@@ -19,6 +20,9 @@ void give_up(Operation& operation) {
 }  // namespace
 
 bool MpiTransport::open() {
+  // Parts of the activations of one token are larger than Open MPI's default, above which the ranks
+  // of a machine agree on each message before they exchange it. The user's value has precedence.
+  setenv("OMPI_MCA_btl_vader_eager_limit", "16384", /*overwrite=*/0);
   int is_initialised = 0, level = MPI_THREAD_SINGLE;
   if (!succeeds(MPI_Initialized(&is_initialised), "MPI_Initialized")) return false;
   // A session uses its transport from any thread, but from one at a time.

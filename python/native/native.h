@@ -185,6 +185,7 @@ struct SessionObject {
   PyObject* scheduler;  // or null
   PyObject* results;    // the type of the results of several outputs
   std::vector<CallSlot*>* idle;
+  int rank;  // of a job; 0 without a transport
 };
 PyTypeObject* session_type();
 bool add_session(PyObject* module);

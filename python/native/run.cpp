@@ -274,6 +274,7 @@ PyObject* result_of(const SessionObject& session, CallSlot& slot, size_t index,
     if (output == index) return Py_NewRef(buffer.get());
   const int kind = (*session.module->outputs)[index].kind;
   if (kind == SCOPEVM_TENSOR) {
+    if (results[index].data == nullptr) return Py_NewRef(Py_None);  // of another rank
     scopevm_storage_retain(results[index].storage);
     return make_result(results[index]);
   }

@@ -105,16 +105,19 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
     PyObject* devices = nullptr;
     PyObject* allocators = nullptr;
     PyObject* libraries = nullptr;
+    const char* transport = nullptr;
     Options read;
-    if (PyArg_ParseTuple(arguments, "O!OOiOOOOp", module_type(), &module, &scheduler, &results,
+    if (PyArg_ParseTuple(arguments, "O!OOiOOOOpz", module_type(), &module, &scheduler, &results,
                          &read.options.threads, &limits, &devices, &allocators, &libraries,
-                         &read.options.emulate) == 0)
+                         &read.options.emulate, &transport) == 0)
       return nullptr;
     if (scheduler != Py_None && PyObject_TypeCheck(scheduler, scheduler_type()) == 0) {
       PyErr_SetString(PyExc_TypeError, "scheduler: expected a scopevm.Scheduler");
       return nullptr;
     }
     if (!read.read(limits, devices, allocators, libraries)) return nullptr;
+    if (transport != nullptr && !check(scopevm_transport_load(transport, &read.options.transport)))
+      return nullptr;
     if (scheduler != Py_None)
       read.options.scheduler = reinterpret_cast<SchedulerObject*>(scheduler)->scheduler;
     const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
@@ -132,6 +135,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
     session.module = reinterpret_cast<ModuleObject*>(Py_NewRef(module));
     session.scheduler = scheduler == Py_None ? nullptr : Py_NewRef(scheduler);
     session.results = Py_NewRef(results);
+    session.rank = read.options.transport == nullptr ? 0 : read.options.transport->rank;
     return self.release();
   });
 }
@@ -205,6 +209,15 @@ PyObject* metrics(PyObject* self, PyObject* name) {
   return text;
 }
 
+PyObject* follow(PyObject* self, PyObject*) {
+  scopevm_status* status = nullptr;
+  {
+    const WithoutGil without;
+    status = scopevm_session_follow(of(self).session);
+  }
+  return check(status) ? Py_NewRef(Py_None) : nullptr;
+}
+
 PyObject* get_module(PyObject* self, void*) {
   return Py_NewRef(reinterpret_cast<PyObject*>(of(self).module));
 }
@@ -217,7 +230,11 @@ PyObject* get_threads(PyObject* self, void*) {
   return PyLong_FromLong(scopevm_session_threads(of(self).session));
 }
 
+PyObject* get_rank(PyObject* self, void*) { return PyLong_FromLong(of(self).rank); }
+
 PyMethodDef kMethods[] = {
+    {"follow", follow, METH_NOARGS,
+     "Computes the parts of another rank than 0, until rank 0 has released its session."},
     {"_memory", memory, METH_NOARGS, nullptr},
     {"_warm_up", warm_up, METH_O, nullptr},
     {"_reserve", reserve, METH_VARARGS, nullptr},
@@ -227,6 +244,7 @@ PyMethodDef kMethods[] = {
 PyGetSetDef kMembers[] = {
     {"module", get_module, nullptr, "The module.", nullptr},
     {"scheduler", get_scheduler, nullptr, "The scheduler, or None.", nullptr},
+    {"rank", get_rank, nullptr, "The number of this process in its job; 0 without one.", nullptr},
     {"threads", get_threads, nullptr, "The number of threads of parallel loops.", nullptr},
     {}};
 PyType_Slot kSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},

@@ -8,6 +8,17 @@ PyTypeObject* g_type = nullptr;
 
 StateObject& of(PyObject* self) { return *reinterpret_cast<StateObject*>(self); }
 
+// Runs a function of the C API, which can wait for other ranks and for calls of other threads.
+template <typename Function>
+bool without_gil(const Function& function) {
+  scopevm_status* status = nullptr;
+  {
+    const WithoutGil without;
+    status = function();
+  }
+  return check(status);
+}
+
 void dealloc(PyObject* self) {
   {
     const WithoutGil without;  // it can hold the last reference to the session
@@ -76,7 +87,8 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
     options.dim_values = sizes.values.data();
     options.dim_count = sizes.names.size();
     scopevm_state* state = nullptr;
-    if (!check(scopevm_state_create(session->session, &options, &state))) return nullptr;
+    if (!without_gil([&] { return scopevm_state_create(session->session, &options, &state); }))
+      return nullptr;
     return adopt(type, state, session);
   });
 }
@@ -84,7 +96,8 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
 PyObject* value(PyObject* self, PyObject* name) {
   const char* const input = text_of(name);
   scopevm_tensor tensor = {};
-  if (input == nullptr || !check(scopevm_state_read(of(self).state, input, &tensor)))
+  if (input == nullptr ||
+      !without_gil([&] { return scopevm_state_read(of(self).state, input, &tensor); }))
     return nullptr;
   return make_result(tensor);
 }
@@ -97,41 +110,35 @@ PyObject* set_value(PyObject* self, PyObject* arguments) {
     Argument argument;
     if (!read_argument(given, dtype_of(*of(self).session, input), input, argument)) return nullptr;
     scopevm_state* const state = of(self).state;
-    return check(argument.owned() != nullptr
-                     ? scopevm_state_write(state, input, argument.owned())
-                     : scopevm_state_set_value(state, input, &argument.tensor))
-               ? Py_NewRef(Py_None)
-               : nullptr;
+    const bool is_set = without_gil([&] {
+      return argument.owned() != nullptr ? scopevm_state_write(state, input, argument.owned())
+                                         : scopevm_state_set_value(state, input, &argument.tensor);
+    });
+    return is_set ? Py_NewRef(Py_None) : nullptr;
   });
 }
 
 PyObject* reset(PyObject* self, PyObject*) {
-  return check(scopevm_state_reset(of(self).state)) ? Py_NewRef(Py_None) : nullptr;
+  return without_gil([&] { return scopevm_state_reset(of(self).state); }) ? Py_NewRef(Py_None)
+                                                                          : nullptr;
 }
 
 PyObject* fork(PyObject* self, PyObject*) {
   scopevm_state* copy = nullptr;
-  scopevm_status* status = nullptr;
-  {
-    const WithoutGil without;
-    status = scopevm_state_fork(of(self).state, &copy);
-  }
-  return check(status) ? adopt(Py_TYPE(self), copy, of(self).session) : nullptr;
+  const bool is_forked = without_gil([&] { return scopevm_state_fork(of(self).state, &copy); });
+  return is_forked ? adopt(Py_TYPE(self), copy, of(self).session) : nullptr;
 }
 
 PyObject* snapshot(PyObject* self, PyObject*) {
   size_t size = 0;
-  if (!check(scopevm_state_snapshot(of(self).state, nullptr, 0, &size))) return nullptr;
+  if (!without_gil([&] { return scopevm_state_snapshot(of(self).state, nullptr, 0, &size); }))
+    return nullptr;
   Ref bytes(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   char* const data = bytes ? PyBytes_AsString(bytes.get()) : nullptr;
   if (data == nullptr) return nullptr;
   size_t written = 0;
-  scopevm_status* status = nullptr;
-  {
-    const WithoutGil without;
-    status = scopevm_state_snapshot(of(self).state, data, size, &written);
-  }
-  if (!check(status)) return nullptr;
+  if (!without_gil([&] { return scopevm_state_snapshot(of(self).state, data, size, &written); }))
+    return nullptr;
   if (written != size) return invalid_argument("the state has changed during the snapshot");
   return bytes.release();
 }
@@ -139,13 +146,10 @@ PyObject* snapshot(PyObject* self, PyObject*) {
 PyObject* restore(PyObject* self, PyObject* given) {
   Held held;
   if (PyObject_GetBuffer(given, &held.view, PyBUF_SIMPLE) != 0) return nullptr;
-  scopevm_status* status = nullptr;
-  {
-    const WithoutGil without;
-    status =
-        scopevm_state_restore(of(self).state, held.view.buf, static_cast<size_t>(held.view.len));
-  }
-  return check(status) ? Py_NewRef(Py_None) : nullptr;
+  const bool is_restored = without_gil([&] {
+    return scopevm_state_restore(of(self).state, held.view.buf, static_cast<size_t>(held.view.len));
+  });
+  return is_restored ? Py_NewRef(Py_None) : nullptr;
 }
 
 PyObject* get_steps(PyObject* self, void*) {

@@ -193,6 +193,8 @@ class Session(_native.Session):
     allocators          dict of memory scopes and allocators, such as "pool:limit=1GiB"
     external_libraries  names or paths of plug-ins, such as "dnnl"
     emulate             whether copies and launches of other devices take the modelled time
+    transport           name or path of the plug-in that connects the processes of a job, such as
+                        "mpi" (docs/ranks.md); the ones with a `rank` above 0 call follow()
 
     A session is called with its inputs, by name or position, or with one dict:
 
@@ -208,7 +210,8 @@ class Session(_native.Session):
                 limits: Mapping[str, int] | None = None,
                 devices: Mapping[str, tuple[str, int]] | None = None,
                 allocators: Mapping[str, str] | None = None,
-                external_libraries: Iterable[str] = (), emulate: bool = False):
+                external_libraries: Iterable[str] = (), emulate: bool = False,
+                transport: str | None = None):
         if not isinstance(module, Module):
             raise TypeError(f"expected a scopevm.Module, given {type(module).__name__}")
         names = [row[0] for row in module._outputs()]
@@ -216,7 +219,8 @@ class Session(_native.Session):
         libraries = [(name,) for name in library_names(external_libraries)]
         return super().__new__(cls, module, scheduler, _results_type(names), threads,
                                pairs_of(limits, "limits"), bindings,
-                               list(dict(allocators or {}).items()), libraries, emulate)
+                               list(dict(allocators or {}).items()), libraries, emulate,
+                               transport)
 
     def submit(self, *inputs: Any, **options: Any) -> Call:
         """Queues a call in the scheduler, and returns its Call.

@@ -19,7 +19,7 @@ namespace {
 
 // Two heads with caches of rows of 4 floats. `y` is the product of x with all rows of the cache,
 // which a kernel reads in place, and `first` a copy of the first row.
-constexpr char kCache[] = R"mlir(
+constexpr char kStateCache[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[b, 2, n, 4]> {sv.name = "x"}, %past: !sv.tensor<f32[b, 2, past, 4]> {sv.name = "past"})
     -> (!sv.tensor<f32[b, 2, n, "past + n"]> {sv.name = "y"}, !sv.tensor<f32[b, 2, 1, 4]> {sv.name = "first"}, !sv.tensor<f32[b, 2, "past + n", 4]> {sv.name = "present"}) {
   %0 = sv.concat %past, %x {axis = 2} : (!sv.tensor<f32[b, 2, past, 4]>, !sv.tensor<f32[b, 2, n, 4]>) -> !sv.tensor<f32[b, 2, "past + n", 4]>
@@ -31,8 +31,8 @@ func.func @main(%x: !sv.tensor<f32[b, 2, n, 4]> {sv.name = "x"}, %past: !sv.tens
 constexpr int64_t kHeads = 2, kWidth = 4, kCapacity = 12;
 constexpr int64_t kBufferBytes = kHeads * kCapacity * kWidth * 4;  // of a batch of 1
 
-Module cache_module() {
-  const TemporaryFile graph(kCache);
+Module state_module() {
+  const TemporaryFile graph(kStateCache);
   CompileOptions options;
   options.model_path = graph.path();
   options.dims = {{"past", {.min = 0}}};
@@ -106,7 +106,7 @@ Rows joined(Rows rows, const Rows& more) {
 }
 
 TEST(InPlaceState, TheSignatureDeclaresThePairs) {
-  const Module module = cache_module();
+  const Module module = state_module();
   const std::vector<TensorSignature>& inputs = module.signature().inputs;
   ASSERT_EQ(inputs.size(), 3u);
   EXPECT_EQ(inputs[0].state_output, -1);
@@ -118,7 +118,7 @@ TEST(InPlaceState, TheSignatureDeclaresThePairs) {
 }
 
 TEST(InPlaceState, AStepCopiesNothingAndAllocatesOnlyItsResults) {
-  const Session session = *Session::create(cache_module());
+  const Session session = *Session::create(state_module());
   State state = make_state(session);
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_state(state).ok());
@@ -148,7 +148,7 @@ TEST(InPlaceState, AStepCopiesNothingAndAllocatesOnlyItsResults) {
 
 // Without a state, the result is another tensor, or the input if the caller passes it for both.
 TEST(InPlaceState, ACallWithoutAState) {
-  const Session session = *Session::create(cache_module());
+  const Session session = *Session::create(state_module());
   std::mt19937_64 random(2);
   const Rows past = random_rows(random, 3), x = random_rows(random, 2);
   Tensor buffer = *Tensor::allocate(DType::kF32, {1, kHeads, kCapacity, kWidth});
@@ -178,7 +178,7 @@ TEST(InPlaceState, ACallWithoutAState) {
 }
 
 TEST(InPlaceState, GivenPairsAddTheDeclaredOnes) {
-  const Session session = *Session::create(cache_module());
+  const Session session = *Session::create(state_module());
   const std::map<std::string, int64_t> dims = {{"b", 1}, {"past_capacity", kCapacity}};
   EXPECT_TRUE(State::create(session, {.pairs = {{"past", "present"}}, .dims = dims})
                   ->value("past_rows")
@@ -191,7 +191,7 @@ TEST(InPlaceState, GivenPairsAddTheDeclaredOnes) {
 // Each state and its copy change by the same operations. A call that fails, is cancelled, or has
 // too many rows changes nothing.
 TEST(InPlaceState, RandomSequencesEqualCopies) {
-  const Session session = *Session::create(cache_module(), {.threads = 2});
+  const Session session = *Session::create(state_module(), {.threads = 2});
   struct Pair {
     State state;
     Rows rows;
@@ -249,7 +249,7 @@ TEST(InPlaceState, ASubmittedCallNeedsNoSecondBuffer) {
   constexpr int64_t kResults = kHeads * (2 * 2 + kWidth) * 4;
   const Scheduler scheduler =
       *Scheduler::create({.workers = 1, .capacities = {{"cpu.global", kBufferBytes + kResults}}});
-  const Session session = *Session::create(cache_module(), {.scheduler = scheduler});
+  const Session session = *Session::create(state_module(), {.scheduler = scheduler});
   State state = make_state(session);
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_state(state).ok());

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 // The result has a size that is not a multiple of the alignment.
-constexpr char kGraph[] = R"mlir(
+constexpr char kReserved[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, 3]> {sv.name = "x"}) -> (!sv.tensor<f32[3, n]> {sv.name = "y"}) {
   %0 = sv.softmax %x {axis = 0 : i64} : (!sv.tensor<f32[n, 3]>) -> !sv.tensor<f32[n, 3]>
   %1 = sv.transpose %0 {permutation = array<i64: 1, 0>} : (!sv.tensor<f32[n, 3]>) -> !sv.tensor<f32[3, n]>
@@ -26,7 +26,7 @@ func.func @main(%x: !sv.tensor<f32[n, 3]> {sv.name = "x"}) -> (!sv.tensor<f32[3,
 )mlir";
 
 Session session_of(SessionOptions options = {}) {
-  const TemporaryFile graph(kGraph);
+  const TemporaryFile graph(kReserved);
   CompileOptions compile_options;
   compile_options.model_path = graph.path();
   compile_options.dims["n"] = {1, 200};

@@ -26,7 +26,7 @@ const std::vector<Bounds> kFour = {
 
 // A product with packed weights, a softmax along a named dim, and the positions of the nonzero
 // elements of x, whose number is data-dependent.
-constexpr char kGraph[] = R"mlir(
+constexpr char kVariants[] = R"mlir(
 func.func @main(%x: !sv.tensor<f32[n, t, 4]> {sv.name = "x"}, %p: !sv.tensor<f32[t, 4]> {sv.name = "p"})
     -> (!sv.tensor<f32[n, t, 4]> {sv.name = "y"}, !sv.tensor<i64[1, "$k"]> {sv.name = "where"}) {
   %w = sv.constant {value = dense<[[1.0, 0.5, 0.0, 2.0], [0.0, 1.0, 0.25, 0.0], [1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.5]]> : tensor<4x4xf32>} : !sv.tensor<f32[4, 4]>
@@ -71,7 +71,7 @@ class Variant : public testing::Test {
     return file;
   }
 
-  TemporaryFile graph_{kGraph};
+  TemporaryFile graph_{kVariants};
 };
 
 format::ModuleContents contents_of(const std::vector<uint8_t>& file) {

@@ -30,14 +30,10 @@ const char kFunctions[] = R"(
     }
 )";
 
-std::string module_of(const std::string& functions) { return kFunctions + functions; }
-
-void expect_within_bounds(const CallStats& stats) {
-  for (const ScopeUse& use : stats.memory) EXPECT_GE(use.bound_bytes, use.peak_bytes) << use.scope;
-}
+std::string closures_module(const std::string& functions) { return kFunctions + functions; }
 
 TEST(Closure, BranchSelectsTheClosure) {
-  Graph graph(module_of(R"(
+  Graph graph(closures_module(R"(
     func.func @main(%c: !b, %by: !f, %x: !n) -> !n {
       %half = sv.add %by, %by : (!f, !f) -> !f
       %0 = sv.closure @shift(%by) : (!f) -> !unary
@@ -59,7 +55,7 @@ TEST(Closure, BranchSelectsTheClosure) {
 
 // A captured value does not change when the plan reuses the memory of the original value.
 TEST(Closure, KeepsCapturedValues) {
-  Graph graph(module_of(R"(
+  Graph graph(closures_module(R"(
     func.func private @make(%x: !n) -> !sv.closure<(!sv.tensor<f32[m]>) -> !sv.tensor<f32[m]>> {
       %0 = sv.neg %x : (!n) -> !n
       %1 = sv.reduce_sum %0 {axes = array<i64: 0>, keep_dims = false} : (!n) -> !f
@@ -85,7 +81,7 @@ TEST(Closure, KeepsCapturedValues) {
 }
 
 TEST(Closure, CapturesConstantsAndCarriedValues) {
-  Graph graph(module_of(R"(
+  Graph graph(closures_module(R"(
     func.func @main(%x: !n) -> (!n, !n) {
       %two = sv.constant {value = dense<2.0> : tensor<f32>} : !f
       %0 = sv.closure @scale(%two) : (!f) -> !unary
@@ -108,7 +104,7 @@ TEST(Closure, CapturesConstantsAndCarriedValues) {
 }
 
 TEST(Closure, MapsOverRowsByRecursion) {
-  Graph graph(module_of(R"mlir(
+  Graph graph(closures_module(R"mlir(
     !row = !sv.tensor<f32[1, 2]>
     !rows = !sv.tensor<f32[n, 2]>
     !rest = !sv.tensor<f32["n-1", 2]>
@@ -150,7 +146,7 @@ TEST(Closure, MapsOverRowsByRecursion) {
 }
 
 TEST(Closure, FoldsByRecursion) {
-  Graph graph(module_of(R"mlir(
+  Graph graph(closures_module(R"mlir(
     !some = !sv.tensor<f32["$n"]>
     !rest = !sv.tensor<f32["$n-1"]>
     func.func private @fold(%f: !binary, %start: !f, %x: !some) -> !f {
@@ -205,7 +201,7 @@ TEST(Closure, ResultDimsOfCapturedValuesAreSymbols) {
 
 // The closure's type does not contain the dims of captured values, so the callee checks them.
 TEST(Closure, ArgumentDimsMustMatchCapturedValues) {
-  Graph graph(module_of(R"(
+  Graph graph(closures_module(R"(
     func.func private @sum(%x: !n, %y: !n) -> !n {
       %0 = sv.add %x, %y : (!n, !n) -> !n
       return %0 : !n
@@ -225,8 +221,8 @@ TEST(Closure, ArgumentDimsMustMatchCapturedValues) {
 // --- Invalid closures. --------------------------------------------------------------------------
 
 std::string error_of(const std::string& body) {
-  Status status = Graph::compile_error(
-      module_of("func.func @main(%f: !f, %x: !n, %c: !b) -> !n {" + body + "return %x : !n\n}"));
+  Status status = Graph::compile_error(closures_module(
+      "func.func @main(%f: !f, %x: !n, %c: !b) -> !n {" + body + "return %x : !n\n}"));
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
   return std::string(status.message());
 }
@@ -266,7 +262,7 @@ TEST(Closure, MainHasNoClosureParametersOrResults) {
        {"func.func @main(%f: !unary, %x: !n) -> !n { return %x : !n }",
         "func.func @main(%x: !f) -> !unary {\n%0 = sv.closure @scale(%x) : (!f) -> !unary\n"
         "return %0 : !unary }"})
-    EXPECT_THAT(std::string(Graph::compile_error(module_of(main)).message()),
+    EXPECT_THAT(std::string(Graph::compile_error(closures_module(main)).message()),
                 HasSubstr("@main cannot take or return closures: the runtime API has none"));
 }
 

@@ -147,6 +147,12 @@ cmake_examples() {
   prints 'output 0: ' "$scratch/c/compile_and_run" "$examples/digits/digits.onnx" dim=n=4
   prints 'output probability' "$scratch/compile/compile_model" "$examples/digits/digits.onnx"
 
+  cmake_example generate "$prefix"
+  clean scopevm compile "$examples/generate/tiny.mlir" --dim 'past>=0' --state past=present \
+    -o "$modules/tiny.bc"
+  clean /usr/bin/python3 "$(dirname "$0")/generate.py" "$scratch/generate/generate" \
+    "$modules/tiny.bc" "$examples/generate/tiny.mlir" "$modules/distance.bc"
+
   cmake_example external "$prefix"
   clean scopevm compile "$examples/external/interleave.mlir" -o "$modules/interleave.bc"
   prints '-1 -2' "$scratch/external/run_external" "$modules/interleave.bc"

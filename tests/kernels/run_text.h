@@ -1,4 +1,4 @@
-// Runs a graph in MLIR assembly on arrays. An error fails the test with its message.
+// Assembly of graphs and of their attributes, and its execution.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 namespace scopevm::compiler::testing {
 
+// Runs a graph in MLIR assembly on arrays. An error fails the test with its message.
 inline std::vector<Array> run_text(const std::string& text, const std::vector<Array>& inputs,
                                    const std::string& cpu = "host", int pieces = 3) {
   auto runner = KernelRunner::create(text, cpu);
@@ -15,6 +16,13 @@ inline std::vector<Array> run_text(const std::string& text, const std::vector<Ar
   auto outputs = (*runner)->run(inputs, {.pieces = pieces});
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   return outputs.ok() ? *outputs : std::vector<Array>();
+}
+
+// Assembly of a list of integers, as attributes of ops have it.
+inline std::string list(const std::vector<int64_t>& values) {
+  std::string text = "array<i64: ";
+  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
+  return text + ">";
 }
 
 // Assembly of a function: `ops` computes %r of type `result` from the arguments.

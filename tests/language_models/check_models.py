@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Compares spellings of small language models, and scopevm with NumPy and ONNX Runtime.
 
-    check_models.py PROGRAMS [--onnx-runtime] [--folder FOLDER] [NAME...]
+    check_models.py PROGRAMS [--onnx-runtime] [--folder FOLDER] [--split SPLIT] [NAME...]
 
 PROGRAMS is the folder of the program scopevm. NAME selects models and spellings: `llama` or
-`llama.fused`. A model has the same weights in all spellings. Every runner carries its own caches
+`llama.fused`. SPLIT is that of `scopevm compile`: one process then runs all ranks. A model has the
+same weights in all spellings. Every runner carries its own caches
 from step to step. Prints a line for each spelling and phase:
 
     NumPy         largest difference of scopevm's results and those of NumPy in float64
@@ -70,6 +71,7 @@ class Spelled:
 
     def __init__(self, model, spelling, folder, options):
         self.programs = options.programs
+        self.split = [f"--split={options.split}"] if options.split else []
         self.network, bits = MODELS[model]
         self.sizes = networks.Sizes()
         self.weights = Weights(bits)
@@ -81,7 +83,7 @@ class Spelled:
         outputs = self.written.output_names
         self.result = next(name for name in outputs if not name.startswith("present"))
         self.runners = {"NumPy": runners.Numpy(self.network, self.sizes, self.weights),
-                        "scopevm": runners.Scopevm(options.programs, file, outputs)}
+                        "scopevm": runners.Scopevm(options.programs, file, outputs, self.split)}
         unexpected = self.runners["scopevm"].data_dependent_results()
         if unexpected and not self.written.has_data_dependent_results:
             raise runners.Failure(f"data-dependent dims: {unexpected[0]}")
@@ -132,7 +134,8 @@ class Spelled:
         states = "--state=past_key_values.*=present.*"
         yield "stream", difference_of(self.runners["scopevm"], [states])
         if self.written.concatenates_caches:
-            in_place = runners.Scopevm(self.programs, self.file, [self.result], [states])
+            in_place = runners.Scopevm(self.programs, self.file, [self.result],
+                                       [states, *self.split])
             yield "in place", difference_of(in_place, ["past_capacity=20"])
 
     def run(self, steps):
@@ -190,6 +193,7 @@ def main():
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--onnx-runtime", action="store_true")
     parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--split")
     parser.add_argument("names", nargs="*")
     options = parser.parse_intermixed_args()
     columns = ["NumPy"] + ["ONNX Runtime"] * options.onnx_runtime

@@ -12,7 +12,7 @@
 namespace scopevm::compiler::memory {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr int64_t kUnit = 64;  // bytes; the alignment of pools
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr PoolIndex kWorkspace{1}, kStack{3};  // of Machine::host()
 
-Program program_of(Function main, int64_t stack = Machine::kStackBytes) {
+Program stacked_program(Function main, int64_t stack = Machine::kStackBytes) {
   Program program{.machine = Machine::host()};
   program.machine.pools[kStack].limit = stack;
   for (Value& value : main.values) value.place.pool = kWorkspace;
@@ -21,7 +21,7 @@ Program program_of(Function main, int64_t stack = Machine::kStackBytes) {
 }
 
 void add_function(Program& program, Function function) {
-  Program other = program_of(std::move(function));
+  Program other = stacked_program(std::move(function));
   program.functions.push_back(std::move(other.functions.front()));
 }
 
@@ -61,7 +61,7 @@ int64_t height_in_frame(const Program& program, FunctionIndex function = {}) {
 }
 
 TEST(Stack, TakesAWorkspaceThatFits) {
-  Program program = program_of(chain(16));
+  Program program = stacked_program(chain(16));
   EXPECT_EQ(error_of(program), "");
   EXPECT_EQ(program.functions[{0}].values[{1}].place.pool, kStack);
   EXPECT_EQ(program.functions[{0}].values[{0}].place.pool, kWorkspace) << "an input";
@@ -71,7 +71,7 @@ TEST(Stack, TakesAWorkspaceThatFits) {
 
 TEST(Stack, LimitAppliesToTheFrame) {
   for (auto [limit, fits] : {std::pair(128, true), std::pair(127, false), std::pair(0, false)}) {
-    Program program = program_of(chain(16), limit);
+    Program program = stacked_program(chain(16), limit);
     EXPECT_EQ(error_of(program), "");
     EXPECT_EQ(uses_stack(program), fits) << limit;
     EXPECT_EQ(height_in_frame(program), fits ? 128 : 0);
@@ -79,7 +79,7 @@ TEST(Stack, LimitAppliesToTheFrame) {
 }
 
 TEST(Stack, FrameHasItsOwnAlignment) {
-  Program program = program_of(chain(16), 128);
+  Program program = stacked_program(chain(16), 128);
   for (PoolIndex pool : {PoolIndex{0}, kWorkspace}) program.machine.pools[pool].alignment = 4096;
   EXPECT_EQ(error_of(program), "");
   EXPECT_EQ(height_in_frame(program), 128);
@@ -95,7 +95,7 @@ TEST(Stack, ThousandTemporariesStayWithinTheLimit) {
   std::vector<ValueId> all = {add_input(fan, {4})};
   for (int i = 0; i < 1000; ++i) all.push_back(add_step(fan, {{0}}, {16 + i % 7}));
   add_output(fan, add_step(fan, all, {4}));
-  Program program = program_of(std::move(line));
+  Program program = stacked_program(std::move(line));
   add_function(program, std::move(fan));
   EXPECT_EQ(error_of(program), "");
   EXPECT_GT(height_in_frame(program), 0);
@@ -107,17 +107,17 @@ TEST(Stack, ThousandTemporariesStayWithinTheLimit) {
 TEST(Stack, LargeBufferKeepsAllInTheWorkspace) {
   Function f = chain(16);
   launch(f.steps[0]).temporaries = {{Machine::kStackBytes + 1, false, {}}};
-  Program program = program_of(std::move(f));
+  Program program = stacked_program(std::move(f));
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
 }
 
 TEST(Stack, DynamicSizesCountWithTheirMaximum) {
   const DimExpr bounded = DimExpr::symbol("n", {1, 100, 1}), open = DimExpr::symbol("n");
-  Program program = program_of(chain(bounded));
+  Program program = stacked_program(chain(bounded));
   EXPECT_EQ(error_of(program), "");
   EXPECT_EQ(height_in_frame(program), 2 * 448);
-  program = program_of(chain(open));
+  program = stacked_program(chain(open));
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
 }
@@ -126,11 +126,11 @@ TEST(Stack, ScratchPerWorkerIsUnbounded) {
   Function f = chain(16);
   launch(f.steps[0]).temporaries = {{100, true, {}}};
   launch(f.steps[0]).grid = 2;
-  Program program = program_of(f);
+  Program program = stacked_program(f);
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
   launch(f.steps[0]).grain = 2;  // never split
-  program = program_of(f);
+  program = stacked_program(f);
   EXPECT_EQ(error_of(program), "");
   EXPECT_EQ(program.functions[{0}].steps[0].temporaries()[0].pool, kStack);
   EXPECT_EQ(height_in_frame(program), 192);
@@ -139,7 +139,7 @@ TEST(Stack, ScratchPerWorkerIsUnbounded) {
 TEST(Stack, ConstrainedBuffersStay) {
   Function f = chain(16);
   f.values[{1}].is_scope_required = true;
-  Program program = program_of(std::move(f));
+  Program program = stacked_program(std::move(f));
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
 }
@@ -150,7 +150,7 @@ TEST(Stack, ReferencedBuffersStay) {
   for (const auto& kind : kinds) {
     Function f = chain(16);
     f.steps.push_back({.operands = {{2}}, .work = kind});
-    Program program = program_of(std::move(f));
+    Program program = stacked_program(std::move(f));
     EXPECT_EQ(error_of(program), "");
     EXPECT_FALSE(uses_stack(program));
   }
@@ -159,11 +159,11 @@ TEST(Stack, ReferencedBuffersStay) {
 TEST(Stack, SwapPartnersShareAPool) {
   Function f = chain(16);
   f.values[{1}].swap_partner = ValueId{2};
-  Program program = program_of(f);
+  Program program = stacked_program(f);
   EXPECT_EQ(error_of(program), "");
   EXPECT_TRUE(uses_stack(program));
   f.values[{2}].storage = ValueStorage::kOwn;
-  program = program_of(f);
+  program = stacked_program(f);
   EXPECT_EQ(error_of(program), "");
   EXPECT_FALSE(uses_stack(program));
 }
@@ -175,7 +175,7 @@ Program calling(Function callee) {
   Function main = chain(16);
   main.steps.insert(main.steps.begin() + 1,
                     {.operands = {{1}}, .work = step::Call{FunctionIndex{1}}});
-  Program program = program_of(std::move(main));
+  Program program = stacked_program(std::move(main));
   callee.name = "f";
   callee.is_entry = false;
   add_function(program, std::move(callee));
@@ -232,7 +232,7 @@ TEST(Stack, ForwardedArguments) {
 
 // A program with this stack limit, in which the stack is required for value `id`.
 Program with_limit(Function f, ValueId id, int64_t limit = 256) {
-  Program program = program_of(std::move(f), limit);
+  Program program = stacked_program(std::move(f), limit);
   program.functions[{0}].values[id].place.pool = kStack;
   program.functions[{0}].values[id].is_scope_required = true;
   return program;
@@ -300,7 +300,7 @@ TEST(Stack, FramesStayWithinTheirLimit) {
     for (Step& step : f.steps)
       for (Temporary& temporary : step.temporaries()) temporary.bytes = small(temporary.bytes);
     const int64_t limit = 64 << (seed % 10);
-    Program program = program_of(std::move(f), limit);
+    Program program = stacked_program(std::move(f), limit);
     ASSERT_EQ(error_of(program), "");
     const int64_t height = height_in_frame(program);
     EXPECT_LE(height, limit);

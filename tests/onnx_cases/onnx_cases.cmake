@@ -1,8 +1,10 @@
 # scopevm_onnx_cases(NAME COST [OPTION...]): conformance cases that make_cases.py of the calling
 # folder generates at build time, if a generator has changed: a script of the calling folder, or of a
-# folder in the variable GENERATOR_FOLDERS. Adds two tests:
-#   conformance.NAME             compares the outcomes of the cases with expected.txt. COST is the
-#                                test property COST of ctest. OPTIONs are those of conformance.
+# folder in the variable GENERATOR_FOLDERS. Adds three tests:
+#   conformance.NAME             compares the outcomes of every second case with expected.txt. COST is
+#                                the test property COST of ctest. OPTIONs are those of conformance.
+#   conformance.NAME.odd         the other cases; its label is `long`, so only `./dev test --long`
+#                                runs it
 #   conformance.NAME.checksums   compares the checksums of the cases with cases.sum, one case per
 #                                line. It shows the cases that another generator or NumPy version
 #                                changes. To accept them, copy cases.sum from the build folder.
@@ -22,9 +24,16 @@ function(scopevm_onnx_cases name cost)
     COMMENT "Generating the conformance cases of tests/${name}"
     VERBATIM)
   add_custom_target(${name}_cases ALL DEPENDS ${sums})
-  add_test(NAME conformance.${name} COMMAND conformance --data ${CMAKE_CURRENT_BINARY_DIR}
-    --groups cases --expected ${CMAKE_CURRENT_SOURCE_DIR}/expected.txt ${ARGN})
-  set_tests_properties(conformance.${name} PROPERTIES COST ${cost})
+  foreach(shard IN ITEMS 0 1)
+    set(test conformance.${name})
+    if(shard)
+      set(test conformance.${name}.odd)
+    endif()
+    add_test(NAME ${test} COMMAND conformance --data ${CMAKE_CURRENT_BINARY_DIR} --groups cases
+      --expected ${CMAKE_CURRENT_SOURCE_DIR}/expected.txt --shard ${shard}/2 ${ARGN})
+    set_tests_properties(${test} PROPERTIES COST ${cost})
+  endforeach()
+  set_tests_properties(conformance.${name}.odd PROPERTIES LABELS long)
   add_test(NAME conformance.${name}.checksums
     COMMAND diff -u ${CMAKE_CURRENT_SOURCE_DIR}/cases.sum ${sums})
 endfunction()

@@ -279,7 +279,7 @@ TEST(ImproveTest, ImprovesHardInstances) {
     std::mt19937_64 random(seed);
     const Instance instance = cut_rectangle(random, 200, 1000, 300);
     Offsets offsets = stack(instance);
-    const int64_t height = improve(instance, 1000, 1, seed, offsets);
+    const int64_t height = improve(instance, 1080, 60, seed, offsets);
     EXPECT_LE(height, 1080);
     EXPECT_EQ(height, largest_end(instance, offsets));
     EXPECT_EQ(error_of(instance, height, offsets), "");

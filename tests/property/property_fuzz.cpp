@@ -150,6 +150,7 @@ int main(int argc, char** argv) {
   app.add_flag("--opencl", options.check.has_gpu,
                "place the ops on several devices, one of which is an OpenCL device");
   app.add_flag("--ranks", options.check.has_ranks, "place the ops on devices of three ranks");
+  app.add_flag("--split", options.check.is_split, "split the graph over two to four ranks");
   app.add_flag("--outlined", options.check.is_outlined, "move ops into functions and closures");
   app.add_flag("--external", options.check.is_external, "let an external library compute ops");
   app.add_flag("--pinned", options.check.is_pinned, "annotate ops with places; with --scattered");

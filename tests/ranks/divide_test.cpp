@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "compiler/split/stages.h"
+#include "compiler/split/pipeline/divide.h"
 
 namespace scopevm::compiler::split {
 namespace {

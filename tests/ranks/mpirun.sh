@@ -43,6 +43,19 @@ cmp "$folder/expected.npy" "$folder/actual.npy"
 "$bin/scopevm" compile "$digits" --machine "$folder/numa.json" -o "$folder/numa.bc" > /dev/null
 echo "equal results of a split model"
 
+# Slow links: each of the calls waits for at least three messages of 20 ms.
+job 3 "$bin/scopevm" run "$folder/digits.bc" n=5 --emulate-links 1e9:0.02 \
+  --output "probability=$folder/actual.npy" --json > "$folder/out"
+cmp "$folder/expected.npy" "$folder/actual.npy"
+python3 -c 'import json, sys; assert json.load(sys.stdin)["latency_us"]["min"] > 60000' \
+  < "$folder/out"
+echo "slow links take time"
+if "$bin/scopevm" run "$folder/digits.bc" n=5 --emulate-links 1e9:0 2> "$folder/err"; then
+  echo "links without messages were accepted"
+  exit 1
+fi
+grep -q -e '--emulate-links: this process has no messages, because it is not a part of a job of several ranks' "$folder/err"
+
 # An error of the request, which every rank has read.
 if job 3 "$bin/scopevm" run "$folder/digits.bc" --input image=random:5x1x9x9 2> "$folder/err"; then
   echo "a wrong shape was accepted"

@@ -74,11 +74,11 @@ class Client:
 
 class Server:
     """Starts `scopevm serve` for a folder of models, and waits until it is ready, or without
-    `waits` until it has its addresses."""
+    `waits` until it has its addresses. `launcher` is the command that starts it."""
 
     def __init__(self, models, *options, addresses=("127.0.0.1:0", "127.0.0.1:0"),
-                 waits=True):
-        command = [compiler.programs / "scopevm", "serve", models, "--threads", 2,
+                 waits=True, launcher=()):
+        command = [*launcher, compiler.programs / "scopevm", "serve", models, "--threads", 2,
                    "--http", addresses[0], "--metrics", addresses[1], *options]
         has_grpc = "--grpc" in options
         command += [] if has_grpc else ["--grpc", "none"]

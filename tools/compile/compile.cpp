@@ -223,7 +223,7 @@ int compile(const CompileCommand& command) {
   return report(compile_to_file(command, std::move(options)));
 }
 
-const Command<CompileCommand> registered(kCompile, declare, compile);
+const Command<CompileCommand> compile_command(kCompile, declare, compile);
 
 }  // namespace
 }  // namespace scopevm::tool

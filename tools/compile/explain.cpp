@@ -148,7 +148,7 @@ int explain(const ExplainCommand& command) {
   return report(print_report(command, **selected, std::move(options)));
 }
 
-const Command<ExplainCommand> registered(kExplain, declare, explain);
+const Command<ExplainCommand> explain_command(kExplain, declare, explain);
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -12,7 +12,7 @@
 namespace scopevm::lab {
 namespace {
 
-const tool::CommandGroup registered({.position = 0, .name = kGroup, .description = kDescription});
+const tool::CommandGroup alloc_group({.position = 0, .name = kGroup, .description = kDescription});
 
 }  // namespace
 }  // namespace scopevm::lab

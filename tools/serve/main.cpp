@@ -35,6 +35,7 @@ struct Arguments {
   std::vector<std::string> capacities;
   std::vector<std::string> keys;
   std::string max_request = "64MiB";
+  std::string transport;
   int threads = 0;
   int poll = 0;
   int drain = 30;
@@ -89,6 +90,10 @@ void declare(CLI::App& command, Arguments& arguments) {
   command.add_option("--threads", arguments.threads, "Number of worker threads; 0: one per CPU")
       ->check(tool::thread_count())
       ->capture_default_str();
+  command.add_option("--transport", arguments.transport,
+                     "NAME or PATH of a plug-in that connects the processes of a job, one for each "
+                     "rank of a model; none: no job (default: mpi in processes that mpirun has "
+                     "started)");
   command
       .add_option("--capacity", arguments.capacities,
                   "DEVICE.SCOPE=BYTES: memory that all models share in this pool; a request waits "
@@ -135,6 +140,7 @@ Result<ServerOptions> server_options(const Arguments& arguments) {
   options.access_log = arguments.access_log;
   if (!arguments.tls.certificate.empty()) options.tls = arguments.tls;
   options.cache = arguments.cache;
+  options.transport = arguments.transport;
   options.threads = arguments.threads;
   options.poll = std::chrono::seconds(arguments.poll);
   options.drain_timeout = std::chrono::seconds(arguments.drain);

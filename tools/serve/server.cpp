@@ -23,6 +23,7 @@
 
 #include "tools/command_line/exit_code.h"
 #include "tools/files/standard_streams.h"
+#include "tools/ranks/launcher.h"
 #include "tools/serve/api/api.h"
 #include "tools/serve/grpc/grpc_server.h"
 #include "tools/serve/http/agent.h"
@@ -46,8 +47,8 @@ void raise_file_limit() {
 
 class Server {
  public:
-  Server(const ServerOptions& options, Scheduler scheduler, std::unique_ptr<AccessLog> log,
-         std::shared_ptr<TlsCredentials> tls)
+  Server(const ServerOptions& options, Scheduler scheduler, std::shared_ptr<Job> job,
+         std::unique_ptr<AccessLog> log, std::shared_ptr<TlsCredentials> tls)
       : options_(options),
         access_log_(std::move(log)),
         tls_(std::move(tls)),
@@ -57,7 +58,10 @@ class Server {
         drain_timer_(io_),
         repository_({options.models,
                      options.cache,
-                     {scheduler, scheduler.workers(), {.public_keys = options.public_keys}}}),
+                     {scheduler,
+                      scheduler.workers(),
+                      {.public_keys = options.public_keys},
+                      std::move(job)}}),
         core_{repository_, scheduler,
               [this](std::function<void()> load) { asio::post(loader_, std::move(load)); }},
         api_(core_) {}
@@ -240,11 +244,29 @@ class Server {
   steady_clock::time_point drain_end_;
 };
 
+// Launchers send signals to all processes of a job: rank 0 decides when it ends. After an error,
+// this process ends at once: what it would do at its exit waits for the other ranks, and these wait
+// for it. They notice its end.
+Status follow(const scopevm_transport& transport, const ServerOptions& options) {
+  for (const int ignored : {SIGTERM, SIGINT, SIGHUP}) signal(ignored, SIG_IGN);
+  const int cpus = static_cast<int>(std::thread::hardware_concurrency());
+  const Status status = follow_job(transport, {.public_keys = options.public_keys},
+                                   options.threads > 0 ? options.threads : std::max(cpus, 1));
+  if (!status.ok()) std::_Exit(tool::report(status));
+  return status;
+}
+
 }  // namespace
 
 Status serve(const ServerOptions& options) {
   raise_file_limit();
   signal(SIGPIPE, SIG_IGN);
+  std::shared_ptr<Job> job;
+  if (const std::string name = tool::transport_name(options.transport); !name.empty()) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Transport transport, Transport::load(name));
+    if (transport.get()->rank > 0) return follow(*transport.get(), options);
+    if (transport.get()->ranks > 1) job = std::make_shared<Job>(*transport.get());
+  }
   SchedulerOptions scheduler_options;
   scheduler_options.workers = options.threads;
   scheduler_options.capacities = options.capacities;
@@ -257,7 +279,7 @@ Status serve(const ServerOptions& options) {
   if (options.tls) {
     SCOPEVM_ASSIGN_OR_RETURN(tls, TlsCredentials::load(*options.tls));
   }
-  Server server(options, scheduler, std::move(log), std::move(tls));
+  Server server(options, scheduler, std::move(job), std::move(log), std::move(tls));
   return server.run();
 }
 

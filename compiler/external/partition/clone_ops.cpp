@@ -3,6 +3,7 @@
 #include "compiler/external/partition/clone_ops.h"
 
 #include "compiler/graph/graph_ops.h"
+#include "compiler/graph/type_rule.h"
 
 namespace scopevm::compiler::external {
 namespace {
@@ -22,24 +23,14 @@ llvm::LogicalResult replace_dims(mlir::Operation* op, ReplaceDim replace) {
   return mlir::success();
 }
 
-llvm::LogicalResult infer_types(mlir::Operation* op) {
-  llvm::SmallVector<mlir::Type> types;
-  auto inferred = mlir::cast<mlir::InferTypeOpInterface>(op);
-  if (failed(inferred.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
-                                       op->getAttrDictionary(), op->getPropertiesStorage(),
-                                       op->getRegions(), types)))
-    return mlir::failure();
-  for (auto [result, type] : llvm::zip(op->getResults(), types)) result.setType(type);
-  return mlir::success();
-}
-
 }  // namespace
 
 llvm::LogicalResult clone_ops(mlir::Block& block, mlir::OpBuilder& builder,
                               mlir::IRMapping& mapping, ReplaceDim replace) {
   for (mlir::Operation& op : block.without_terminator()) {
     mlir::Operation* clone = builder.clone(op, mapping);
-    if (failed(replace_dims(clone, replace)) || failed(infer_types(clone))) return mlir::failure();
+    if (failed(replace_dims(clone, replace)) || failed(graph::infer_results(clone)))
+      return mlir::failure();
   }
   return mlir::success();
 }

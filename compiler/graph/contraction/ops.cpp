@@ -108,6 +108,15 @@ ParallelAxes MatMulOp::getParallelAxes() {
   return axes;
 }
 
+ParallelAxes MatMulBlocksOp::getParallelAxes() {
+  const int64_t columns = tensor_type(getA()).getRank() - 1;
+  ParallelAxes axes = leading_axes(*this, columns);
+  constexpr int64_t kWhole = ParallelAxis::kWhole;
+  const int64_t zeros = tensor_type(getZeros()).getRank() == 0 ? kWhole : 0;
+  axes.push_back({{kWhole, 0, 0, zeros}, {columns}});
+  return axes;
+}
+
 OutputAxes MatMulOp::getOutputAxes() {
   const TensorType a = tensor_type(getA()), b = tensor_type(getB());
   OutputAxes axes;

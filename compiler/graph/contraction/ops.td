@@ -25,7 +25,7 @@ def MatMulBlocksOp : Graph_Op<"matmul_blocks",
                               [Graph_ContractionOp]> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$q, Graph_Tensor:$scales, Graph_Tensor:$zeros,
                        I64Attr:$depth, I64Attr:$bits, I64Attr:$block);
-  let parallel_axes = "leading_axes(*this, tensor_type(getA()).getRank() - 1)";
+  let parallel_axes = "";
   let declarations = "DimExpr getFlops(); OutputAxes getOutputAxes();";
 }
 def DetOp : Graph_Op<"det", "determinant of the matrices in the last two dims"> {

@@ -86,6 +86,16 @@ void ConvOp::addRequestChecks(RequestChecks& checks) {
   if (getBias()) checks.require_equal(dim_of(getBias(), 0), dim_of(getW(), 0));
 }
 
+// The batch, and the output channels unless these are in groups.
+ParallelAxes ConvOp::getParallelAxes() {
+  ParallelAxes axes = leading_axes(*this, 1);
+  if (getGroup() != 1) return axes;
+  ParallelAxis channels{{ParallelAxis::kWhole, 0}, {1}};
+  if (getBias()) channels.operands.push_back(0);
+  axes.push_back(std::move(channels));
+  return axes;
+}
+
 llvm::SmallVector<DimExpr> ConvOp::getWindowDims() {
   return llvm::to_vector(tensor_type(getW()).getShape().drop_front(2));
 }

@@ -26,6 +26,7 @@ def ConvOp : Graph_Convolution<"conv", "convolution (cross-correlation)", kChann
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$w, Optional<Graph_Tensor>:$bias,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations, I64Attr:$group);
+  let parallel_axes = "";
 }
 // The images of the result are blocked: [n, ceil(m / 16), h, w, 16], where element [i, b, y, x, j] is
 // of output channel 16 * b + j. If m is not a multiple of 16, the last channels of the last block

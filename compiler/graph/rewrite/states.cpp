@@ -213,6 +213,17 @@ class StateTying {
 
 }  // namespace
 
+std::vector<ArgumentInPlace> arguments_in_place(mlir::func::FuncOp function) {
+  std::vector<ArgumentInPlace> arguments;
+  for (mlir::BlockArgument argument : function.getArguments()) {
+    const unsigned number = argument.getArgNumber();
+    if (!function.getArgAttr(number, kInPlaceAttribute)) continue;
+    const auto output = function.getArgAttrOfType<mlir::IntegerAttr>(number, kStateAttribute);
+    arguments.push_back({argument, static_cast<unsigned>(output.getInt())});
+  }
+  return arguments;
+}
+
 std::string capacity_name(const std::string& dim) { return dim + "_capacity"; }
 
 Result<std::vector<std::string>> tie_states(

@@ -19,6 +19,13 @@ namespace scopevm::compiler::graph {
 inline constexpr char kStateAttribute[] = "sv.state";
 inline constexpr char kInPlaceAttribute[] = "sv.in_place";
 
+struct ArgumentInPlace {
+  mlir::BlockArgument argument;
+  unsigned output = 0;
+};
+// The arguments of a function with kInPlaceAttribute.
+std::vector<ArgumentInPlace> arguments_in_place(mlir::func::FuncOp function);
+
 // The dimension of a buffer whose value has the dimension `dim`.
 std::string capacity_name(const std::string& dim);
 

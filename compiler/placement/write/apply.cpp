@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/graph/rewrite/states.h"
 #include "compiler/placement/solve/routes.h"
 #include "compiler/placement/why/reasons.h"
 #include "compiler/placement/write/inserted_copies.h"
@@ -272,8 +273,9 @@ class Applier {
     mlir::Block& block = function.getBody().front();
     // At the beginning of the function, so that the copy of an input precedes all its readers.
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
+    const StatesOfRanks states = states_of_ranks(function);
     for (mlir::BlockArgument argument : block.getArguments()) {
-      if (!is_reached_by_devices(argument)) continue;
+      if (!is_reached_by_devices(argument) || states.values.contains(argument)) continue;
       const PlaceAttr place = place_of(argument);
       const std::string name = name_of(argument);
       const CopyReason reason{name, callers, reasons_.of_input(argument)};
@@ -287,13 +289,33 @@ class Applier {
     builder.setInsertionPoint(block.getTerminator());
     for (mlir::OpOperand& operand : block.getTerminator()->getOpOperands()) {
       mlir::Value value = operand.get();
-      if (!is_on_device(value)) continue;
+      if (!is_on_device(value) || states.outputs.contains(operand.getOperandNumber())) continue;
       operand.set(
           make_copy(builder, value, host,
                     {name_of(value), "results are stored on " + place_of(value).str(), callers}));
       function.removeResultAttr(operand.getOperandNumber(),
                                 mlir::StringAttr::get(value.getContext(), kPlaceAttribute));
     }
+  }
+
+  // States in place in the memory of other ranks. They stay there.
+  struct StatesOfRanks {
+    llvm::SmallDenseSet<mlir::Value> values;
+    llvm::SmallDenseSet<unsigned> outputs;
+  };
+  StatesOfRanks states_of_ranks(mlir::func::FuncOp function) const {
+    StatesOfRanks states;
+    mlir::Operation* const end = function.getBody().front().getTerminator();
+    for (const auto& [argument, output] : graph::arguments_in_place(function)) {
+      const PoolIndex pool = pool_of(argument);
+      // Other ranks have CPUs only.
+      if (pool_of(end->getOperand(output)) != pool ||
+          machine_.devices[machine_.pools[pool].device].rank == 0)
+        continue;
+      states.values.insert(argument);
+      states.outputs.insert(output);
+    }
+    return states;
   }
 
   // Whether a tensor is stored in memory of a non-CPU device or of another rank.

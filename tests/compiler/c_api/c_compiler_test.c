@@ -46,7 +46,7 @@ static const struct {
     {"target-cpu", "x86-64-v3", "pentium9"},
     {"machine", MACHINE, "no_such_file.json"},
     {"place", "input:x=cpu", "cpu"},
-    {"split", "pipeline=2", "pipeline"},
+    {"split", "tensor=2,pipeline=2", "pipeline"},
     {"allow-unmatched", "true", "yes"},
     {"external-functions", DISTANCE, "no_such_file.mlir"},
     {"allow-newer-opset", "true", "yes"},

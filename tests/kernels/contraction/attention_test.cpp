@@ -61,7 +61,7 @@ std::string attention_text(const Form& form) {
          "\n  return %4 : " + y + "\n}\n";
 }
 
-std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu) {
+std::unique_ptr<KernelRunner> compile_attention(const std::string& text, const std::string& cpu) {
   auto runner = KernelRunner::create(text, cpu, /*fuse=*/true);
   EXPECT_TRUE(runner.ok()) << runner.status().message() << "\n" << text;
   return runner.ok() ? *std::move(runner) : nullptr;
@@ -131,7 +131,7 @@ class AttentionOnTarget : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(AttentionOnTarget, SizesBelowAndAboveTheBlocks) {
   Form form;
-  auto runner = compile(attention_text(form), GetParam());
+  auto runner = compile_attention(attention_text(form), GetParam());
   ASSERT_TRUE(runner);
   for (const Sizes& sizes :
        {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 3, 26, 26, 64, 64}, Sizes{1, 2, 48, 33, 40, 17},
@@ -144,7 +144,7 @@ TEST_P(AttentionOnTarget, SizesBelowAndAboveTheBlocks) {
 TEST_P(AttentionOnTarget, ReadsBuffersWithMoreRows) {
   Form form;
   form.has_buffers = true;
-  auto runner = compile(attention_text(form), GetParam());
+  auto runner = compile_attention(attention_text(form), GetParam());
   ASSERT_TRUE(runner);
   for (const Sizes& sizes : {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 3, 26, 26, 64, 64},
                              Sizes{1, 2, 5, 1030, 16, 33}, Sizes{3, 2, 1, 129, 64, 64}})
@@ -158,7 +158,7 @@ void check_masked_blocks(const char* cpu, bool is_guarded) {
   Form form;
   form.mask = "b, 1, s, t";
   form.is_guarded = is_guarded;
-  auto runner = compile(attention_text(form), cpu);
+  auto runner = compile_attention(attention_text(form), cpu);
   ASSERT_TRUE(runner);
   constexpr int64_t kRows = 7, kKeys = 1100, kChannels = 5;
   const float infinite = std::numeric_limits<float>::infinity();
@@ -197,7 +197,7 @@ TEST_P(AttentionOnTarget, MaskedBlocksOfKeysWithAGuard) { check_masked_blocks(Ge
 // Larger scores in each block of keys scale the sums of those before it down.
 TEST_P(AttentionOnTarget, GrowingScores) {
   Form form;
-  auto runner = compile(attention_text(form), GetParam());
+  auto runner = compile_attention(attention_text(form), GetParam());
   ASSERT_TRUE(runner);
   constexpr int64_t kKeys = 2000;
   std::vector<float> mask(kKeys);
@@ -212,7 +212,7 @@ TEST_P(AttentionOnTarget, GrowingScores) {
 
 TEST_P(AttentionOnTarget, EmptyDims) {
   Form form;
-  auto runner = compile(attention_text(form), GetParam());
+  auto runner = compile_attention(attention_text(form), GetParam());
   ASSERT_TRUE(runner);
   for (const Sizes& sizes : {Sizes{1, 2, 5, 0, 8, 9}, Sizes{1, 2, 0, 7, 8, 9},
                              Sizes{1, 2, 5, 7, 0, 9}, Sizes{0, 2, 5, 7, 8, 9}})
@@ -226,14 +226,14 @@ TEST(Attention, EveryOrientationAndAMaskForEachRow) {
   for (int bits = 0; bits < 8; ++bits) {
     Form form{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0,
               (bits & 1) != 0 ? "b, 1, s, t" : "b, 1, 1, t"};
-    auto runner = compile(attention_text(form), "host");
+    auto runner = compile_attention(attention_text(form), "host");
     ASSERT_TRUE(runner);
     check(*runner, form, {2, 2, 50, 37, 20, 34});
   }
 }
 
 TEST(Attention, IsOneLaunch) {
-  auto runner = compile(attention_text({}), "host");
+  auto runner = compile_attention(attention_text({}), "host");
   ASSERT_TRUE(runner);
   EXPECT_EQ(runner->kernel_count(), 1);
 }

@@ -14,13 +14,14 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-std::unique_ptr<KernelRunner> compile(const std::string& text, const std::string& cpu = "host") {
+std::unique_ptr<KernelRunner> compile_bytes(const std::string& text,
+                                            const std::string& cpu = "host") {
   auto runner = KernelRunner::create(text, cpu);
   EXPECT_TRUE(runner.ok()) << runner.status().message() << "\n" << text.substr(0, 2000);
   return runner.ok() ? *std::move(runner) : nullptr;
 }
 
-Array run_one(KernelRunner& runner, const std::vector<Array>& inputs) {
+Array run_bytes(KernelRunner& runner, const std::vector<Array>& inputs) {
   auto outputs = runner.run(inputs);
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   return outputs.ok() ? outputs->front() : Array();
@@ -83,25 +84,25 @@ class BytesOnEveryTarget : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(BytesOnEveryTarget, ConstantBAtEveryRowCount) {
-  // A depth of 4120 needs more than one depth block. Its kernel takes 12 s to compile for x86-64,
-  // so this target skips it.
+  // A depth of 4120 needs more than one depth block. Its kernel takes 12 s to compile_bytes for
+  // x86-64, so this target skips it.
   const bool is_baseline = std::string_view(GetParam()) == "x86-64";
   for (int64_t k : is_baseline ? std::vector<int64_t>{67} : std::vector<int64_t>{67, 4120}) {
     Array b = bytes(DType::kI8, {k, 50}, 1);
-    auto runner = compile(constant_text_of(b), GetParam());
+    auto runner = compile_bytes(constant_text_of(b), GetParam());
     ASSERT_TRUE(runner);
     EXPECT_NE(runner->steps()[0].find("matmul_bytes"), std::string::npos) << runner->steps()[0];
     for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25, 241}) {
       Array a = bytes(DType::kU8, {m, k}, 2);
-      EXPECT_EQ(run_one(*runner, {a}).as<int32_t>(), expected(a, b)) << m << " x " << k;
+      EXPECT_EQ(run_bytes(*runner, {a}).as<int32_t>(), expected(a, b)) << m << " x " << k;
     }
   }
 }
 
 TEST_P(BytesOnEveryTarget, DynamicOperands) {
-  auto runner = compile(product_text(tensor_type("m, k", "u8"), tensor_type("k, n", "i8"),
-                                     tensor_type("m, n", "i32")),
-                        GetParam());
+  auto runner = compile_bytes(product_text(tensor_type("m, k", "u8"), tensor_type("k, n", "i8"),
+                                           tensor_type("m, n", "i32")),
+                              GetParam());
   ASSERT_TRUE(runner);
   struct {
     int64_t m, k, n;
@@ -109,13 +110,13 @@ TEST_P(BytesOnEveryTarget, DynamicOperands) {
                {5, 0, 3}, {0, 4, 4},   {2, 3, 0}};
   for (auto [m, k, n] : sizes) {
     Array a = bytes(DType::kU8, {m, k}, 3), b = bytes(DType::kI8, {k, n}, 4);
-    EXPECT_EQ(run_one(*runner, {a, b}).as<int32_t>(), expected(a, b))
+    EXPECT_EQ(run_bytes(*runner, {a, b}).as<int32_t>(), expected(a, b))
         << m << ", " << k << ", " << n;
   }
   // The largest products do not saturate.
   Array a = Array::of(DType::kU8, {2, 300}, std::vector<uint8_t>(600, 255));
   Array b = Array::of(DType::kI8, {300, 32}, std::vector<int8_t>(300 * 32, -128));
-  EXPECT_EQ(run_one(*runner, {a, b}).as<int32_t>(), std::vector<int32_t>(64, 300 * 255 * -128));
+  EXPECT_EQ(run_bytes(*runner, {a, b}).as<int32_t>(), std::vector<int32_t>(64, 300 * 255 * -128));
 }
 
 // The host can have the dot-product instructions for bytes (VNNI). The other CPUs have none.
@@ -124,14 +125,14 @@ INSTANTIATE_TEST_SUITE_P(ByteMatMul, BytesOnEveryTarget,
 
 TEST(ByteMatMul, Batches) {
   for (bool b_is_one : {false, true}) {
-    auto runner = compile(product_text(tensor_type("p, m, k", "u8"),
-                                       tensor_type(b_is_one ? "k, n" : "p, k, n", "i8"),
-                                       tensor_type("p, m, n", "i32")));
+    auto runner = compile_bytes(product_text(tensor_type("p, m, k", "u8"),
+                                             tensor_type(b_is_one ? "k, n" : "p, k, n", "i8"),
+                                             tensor_type("p, m, n", "i32")));
     ASSERT_TRUE(runner);
     Array a = bytes(DType::kU8, {3, 5, 30}, 5);
     Array b = bytes(DType::kI8,
                     b_is_one ? std::vector<int64_t>{30, 33} : std::vector<int64_t>{3, 30, 33}, 6);
-    EXPECT_EQ(run_one(*runner, {a, b}).as<int32_t>(), expected(a, b));
+    EXPECT_EQ(run_bytes(*runner, {a, b}).as<int32_t>(), expected(a, b));
   }
 }
 
@@ -139,11 +140,11 @@ TEST(ByteMatMul, EverySignedness) {
   for (DType a_type : {DType::kU8, DType::kI8})
     for (DType b_type : {DType::kU8, DType::kI8}) {
       std::string a_name(name(a_type)), b_name(name(b_type));
-      auto runner = compile(product_text(tensor_type("m, k", a_name), tensor_type("k, n", b_name),
-                                         tensor_type("m, n", "i32")));
+      auto runner = compile_bytes(product_text(
+          tensor_type("m, k", a_name), tensor_type("k, n", b_name), tensor_type("m, n", "i32")));
       ASSERT_TRUE(runner);
       Array a = bytes(a_type, {7, 45}, 7), b = bytes(b_type, {45, 9}, 8);
-      EXPECT_EQ(run_one(*runner, {a, b}).as<int32_t>(), expected(a, b)) << a_name << b_name;
+      EXPECT_EQ(run_bytes(*runner, {a, b}).as<int32_t>(), expected(a, b)) << a_name << b_name;
     }
 }
 
@@ -161,7 +162,7 @@ TEST(ByteMatMul, EpilogueEndsInBytes) {
                      "\n    %4 = sv.cast %3 {to = \"u8\"} : (" + reals + ") -> " + y +
                      "\n    sv.yield %4 : " + y + "\n  }\n  return %g : " + y + "\n}\n";
   for (const char* cpu : {"host", "x86-64-v3", "x86-64"}) {
-    auto runner = compile(text, cpu);
+    auto runner = compile_bytes(text, cpu);
     ASSERT_TRUE(runner);
     Array x = bytes(DType::kU8, {15, 40}, 10);
     float scale = 1.0f / 512;
@@ -169,7 +170,7 @@ TEST(ByteMatMul, EpilogueEndsInBytes) {
     for (int32_t sum : expected(x, b))
       wanted.push_back(static_cast<uint8_t>(
           std::clamp(std::nearbyint(static_cast<float>(sum) * scale), 0.0f, 255.0f)));
-    EXPECT_EQ(run_one(*runner, {x, Array::of<float>(DType::kF32, {}, {scale})}).as<uint8_t>(),
+    EXPECT_EQ(run_bytes(*runner, {x, Array::of<float>(DType::kF32, {}, {scale})}).as<uint8_t>(),
               wanted);
   }
 }

@@ -69,7 +69,7 @@ std::vector<uint8_t> bytes(KernelRunner& runner, const std::vector<Array>& input
   return outputs.ok() ? outputs->front().bytes : std::vector<uint8_t>();
 }
 
-std::unique_ptr<KernelRunner> compile(const std::string& text) {
+std::unique_ptr<KernelRunner> compile_on_host(const std::string& text) {
   auto runner = KernelRunner::create(text, "host", /*fuse=*/true);
   EXPECT_TRUE(runner.ok()) << runner.status().message() << "\n" << text;
   return runner.ok() ? *std::move(runner) : nullptr;
@@ -78,7 +78,7 @@ std::unique_ptr<KernelRunner> compile(const std::string& text) {
 TEST(ContinuedRanges, EveryDivisionGivesTheSameBytes) {
   for (const Case& c : {matmul(), deep_matmul(), conv(), attention()}) {
     SCOPED_TRACE(c.name);
-    auto runner = compile(c.text);
+    auto runner = compile_on_host(c.text);
     ASSERT_TRUE(runner);
     const auto expected = bytes(*runner, c.inputs, {.pieces = 1, .call_items = kOneCall});
     for (const int pieces : {1, 2, 7})
@@ -91,11 +91,11 @@ TEST(ContinuedRanges, EveryDivisionGivesTheSameBytes) {
 // All items share the packed operand, so only the first call reads it from the input.
 TEST(ContinuedRanges, LaterCallsReuseTheRowsOfAMatMul) {
   const Array a = random_f32({100, 20}, 1), b = random_f32({20, 320}, 2);
-  auto runner =
-      compile("func.func @main(%a: " + tensor_type("m, 20") + ") -> " + tensor_type("m, 320") +
-              " {\n" + constant_text("b", b) + "  %c = sv.matmul %a, %b : (" +
-              tensor_type("m, 20") + ", " + static_type(b) + ") -> " + tensor_type("m, 320") +
-              "\n  return %c : " + tensor_type("m, 320") + "\n}\n");
+  auto runner = compile_on_host("func.func @main(%a: " + tensor_type("m, 20") + ") -> " +
+                                tensor_type("m, 320") + " {\n" + constant_text("b", b) +
+                                "  %c = sv.matmul %a, %b : (" + tensor_type("m, 20") + ", " +
+                                static_type(b) + ") -> " + tensor_type("m, 320") +
+                                "\n  return %c : " + tensor_type("m, 320") + "\n}\n");
   ASSERT_TRUE(runner);
   EXPECT_EQ(bytes(*runner, {a}, {.pieces = 1, .call_items = 1, .erases_inputs = true}),
             bytes(*runner, {a}, {.pieces = 1, .call_items = kOneCall}));

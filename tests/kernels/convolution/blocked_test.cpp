@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/convolution.h"
 #include "tests/kernels/reference.h"
+#include "tests/kernels/run_text.h"
 #include "tests/temporary_file.h"
 
 namespace scopevm::compiler::testing {
@@ -104,12 +105,6 @@ struct Case {
            1;
   }
 };
-
-std::string list(const std::vector<int64_t>& values) {
-  std::string text = "array<i64: ";
-  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
-  return text + ">";
-}
 
 // The dim of the result along an axis of an image of unknown size `symbol`.
 std::string out_dim(const Case& t, int axis, const std::string& symbol) {
@@ -210,7 +205,7 @@ void set_group_blocks(Case& t, int64_t number) {
 // Random convolutions, each of images of several sizes.
 void check_random(bool has_bytes, uint32_t seed) {
   const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
-  const int cases = count == nullptr ? 40 : std::atoi(count);
+  const int cases = count == nullptr ? 16 : std::atoi(count);
   std::mt19937 random(seed);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -290,7 +285,7 @@ TEST(BlockedConv, PaddingChannelsOfSumsInMemory) {
 // Random convolutions by Winograd's algorithm. Sums of at most 100 channels are within 1e-4.
 TEST(BlockedConv, WinogradAgreesWithLoops) {
   const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
-  const int cases = count == nullptr ? 20 : std::atoi(count);
+  const int cases = count == nullptr ? 8 : std::atoi(count);
   std::mt19937 random(4242);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -314,7 +309,7 @@ TEST(BlockedConv, WinogradAgreesWithLoops) {
 // Random convolutions of small images, whose tiles omit the taps in the padding.
 TEST(BlockedConv, SmallImagesAgreeWithLoops) {
   const char* count = std::getenv("SCOPEVM_RANDOM_CONVOLUTIONS");
-  const int cases = count == nullptr ? 40 : std::atoi(count);
+  const int cases = count == nullptr ? 16 : std::atoi(count);
   std::mt19937 random(31);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);

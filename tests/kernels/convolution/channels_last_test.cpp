@@ -17,13 +17,13 @@ struct Dim {
   bool operator==(const Dim&) const = default;
 };
 
-struct Image {
+struct LastImage {
   std::string name;
   int64_t channels;
   Dim height, width;
 };
 
-struct Case {
+struct LastCase {
   uint32_t seed = 0;
   bool is_static = false;
   bool has_image_result = false;  // the graph returns an image with its channels last
@@ -31,22 +31,22 @@ struct Case {
 };
 
 // Writes the graph of a case, in either form.
-class Writer {
+class LastWriter {
  public:
-  Writer(const Case& t, bool is_channels_last)
+  LastWriter(const LastCase& t, bool is_channels_last)
       : case_(t), is_channels_last_(is_channels_last), random_(t.seed) {}
 
   std::string write() {
-    const Image x{"%x", case_.channels, {}, {}};
-    Image image = conv(x);
+    const LastImage x{"%x", case_.channels, {}, {}};
+    LastImage image = conv(x);
     for (int64_t step = pick(2, 8); step > 0; --step) {
       made_.push_back(image);
       image = next(image);
     }
     const std::string mean = reduce(image, /*keep_dims=*/false);
     const bool is_transposed = case_.has_image_result && !is_channels_last_;
-    const Image last = is_transposed ? transposed(image, true) : image;
-    const Image y = conv(image, /*is_last=*/true);
+    const LastImage last = is_transposed ? transposed(image, true) : image;
+    const LastImage y = conv(image, /*is_last=*/true);
     std::string names = y.name + ", " + mean;
     std::string types = type(y, false) + ", " + mean_type(image);
     if (case_.has_image_result) {
@@ -80,15 +80,15 @@ class Writer {
                        const std::string& w) const {
     return in_order(is_channels_last_, n, c, h, w);
   }
-  std::string dims_of(const Image& image, bool is_channels_last) const {
+  std::string dims_of(const LastImage& image, bool is_channels_last) const {
     return in_order(is_channels_last, "n", std::to_string(image.channels),
                     text_of(image.height, false), text_of(image.width, true));
   }
-  std::string type(const Image& image, bool is_channels_last) const {
+  std::string type(const LastImage& image, bool is_channels_last) const {
     return tensor_type(dims_of(image, is_channels_last));
   }
-  std::string type(const Image& image) const { return type(image, is_channels_last_); }
-  static std::string mean_type(const Image& image) {
+  std::string type(const LastImage& image) const { return type(image, is_channels_last_); }
+  static std::string mean_type(const LastImage& image) {
     return tensor_type("n, " + std::to_string(image.channels));
   }
 
@@ -101,7 +101,7 @@ class Writer {
     return name;
   }
   // The same, with a result of these dims.
-  Image add(Image result, const std::string& op, const std::string& operand_types) {
+  LastImage add(LastImage result, const std::string& op, const std::string& operand_types) {
     result.name = add(op, operand_types, type(result));
     return result;
   }
@@ -116,8 +116,8 @@ class Writer {
     return "%" + name;
   }
 
-  Image transposed(const Image& image, bool to_channels_last) {
-    Image result = image;
+  LastImage transposed(const LastImage& image, bool to_channels_last) {
+    LastImage result = image;
     const std::string permutation = to_channels_last ? "0, 2, 3, 1" : "0, 3, 1, 2";
     result.name =
         add("sv.transpose " + image.name + " {permutation = array<i64: " + permutation + ">}",
@@ -127,7 +127,7 @@ class Writer {
 
   // A convolution, between transposes in a channels-last graph. The first one reads the input, and
   // the result of the last one is by channel.
-  Image conv(Image x, bool is_last = false) {
+  LastImage conv(LastImage x, bool is_last = false) {
     if (is_channels_last_ && count_ > 0) x = transposed(x, false);
     const int64_t kernel = 2 * pick(0, 1) + 1, rows = pick(1, 24);
     const auto depth = static_cast<float>(x.channels * kernel * kernel);
@@ -135,7 +135,7 @@ class Writer {
     const std::string w =
         constant({rows, x.channels, kernel, kernel}, 2 / std::sqrt(depth), w_type);
     const std::string pad = std::to_string(kernel / 2);
-    Image result{"", rows, x.height, x.width};
+    LastImage result{"", rows, x.height, x.width};
     result.name =
         add("sv.conv " + x.name + ", " + w +
                 " {strides = array<i64: 1, 1>, pads = array<i64: " + pad + ", " + pad + ", " + pad +
@@ -144,7 +144,7 @@ class Writer {
     return is_channels_last_ && !is_last ? transposed(result, true) : result;
   }
 
-  Image with_constant(const Image& x) {
+  LastImage with_constant(const LastImage& x) {
     const int64_t c = x.channels, kind = pick(0, 2);
     std::vector<int64_t> dims = {1};
     if (kind == 1)
@@ -157,9 +157,9 @@ class Writer {
     return add(x, op + x.name + ", " + b, type(x) + ", " + constant_type);
   }
 
-  Image pad(const Image& x) {
+  LastImage pad(const LastImage& x) {
     const int64_t top = pick(0, 2), left = pick(0, 2), bottom = pick(0, 2), right = pick(0, 2);
-    Image result = x;
+    LastImage result = x;
     result.height.offset += top + bottom;
     result.width.offset += left + right;
     const char* modes[] = {"constant", "reflect", "edge"};
@@ -170,9 +170,9 @@ class Writer {
                type(x));
   }
 
-  Image slice(const Image& x) {
+  LastImage slice(const LastImage& x) {
     const int64_t channel = pick(0, x.channels - 1), top = pick(0, 1), left = pick(0, 1);
-    Image result = x;
+    LastImage result = x;
     result.channels = pick(1, x.channels - channel);
     result.height.offset -= top;
     result.width.offset -= left;
@@ -186,18 +186,18 @@ class Writer {
   }
 
   // An earlier image with the same spatial dims, and the same channels if `same_channels`.
-  Image earlier(const Image& x, bool same_channels) {
-    std::vector<Image> found = {x};
-    for (const Image& image : made_)
+  LastImage earlier(const LastImage& x, bool same_channels) {
+    std::vector<LastImage> found = {x};
+    for (const LastImage& image : made_)
       if (image.height == x.height && image.width == x.width &&
           (!same_channels || image.channels == x.channels))
         found.push_back(image);
     return found[pick(0, static_cast<int64_t>(found.size()) - 1)];
   }
 
-  Image concat(const Image& x) {
-    const Image other = earlier(x, /*same_channels=*/false);
-    Image result = x;
+  LastImage concat(const LastImage& x) {
+    const LastImage other = earlier(x, /*same_channels=*/false);
+    LastImage result = x;
     result.channels += other.channels;
     return add(result,
                "sv.concat " + x.name + ", " + other.name +
@@ -206,25 +206,25 @@ class Writer {
   }
 
   // The mean of each channel.
-  std::string reduce(const Image& x, bool keep_dims) {
+  std::string reduce(const LastImage& x, bool keep_dims) {
     return add("sv.reduce_mean " + x.name +
                    " {axes = array<i64: " + (is_channels_last_ ? "1, 2" : "2, 3") +
                    ">, keep_dims = " + (keep_dims ? "true" : "false") + "}",
                type(x), keep_dims ? pixel_type(x) : mean_type(x));
   }
-  std::string pixel_type(const Image& x) const {
+  std::string pixel_type(const LastImage& x) const {
     return tensor_type(in_order("n", std::to_string(x.channels), "1", "1"));
   }
 
   // x * sigmoid(mean(x))
-  Image gate(const Image& x) {
+  LastImage gate(const LastImage& x) {
     const std::string mean = reduce(x, /*keep_dims=*/true), pixel = pixel_type(x);
     const std::string factor = add("sv.sigmoid " + mean, pixel, pixel);
     return add(x, "sv.mul " + x.name + ", " + factor, type(x) + ", " + pixel);
   }
 
-  Image resize(const Image& x) {
-    Image result = x;
+  LastImage resize(const LastImage& x) {
+    LastImage result = x;
     for (Dim* dim : {&result.height, &result.width}) *dim = {2 * dim->factor, 2 * dim->offset};
     const std::string scales = pick(0, 1) == 0 ? "" : ": " + in_order("1.0", "1.0", "2.0", "2.0");
     return add(result,
@@ -234,7 +234,7 @@ class Writer {
                type(x));
   }
 
-  Image next(const Image& x) {
+  LastImage next(const LastImage& x) {
     switch (pick(0, 9)) {
       case 0:
         return conv(x);
@@ -251,7 +251,7 @@ class Writer {
       case 6:
         return add(x, "sv.relu " + x.name, type(x));
       case 7: {
-        const Image other = earlier(x, /*same_channels=*/true);
+        const LastImage other = earlier(x, /*same_channels=*/true);
         return add(x, "sv.sub " + x.name + ", " + other.name, type(x) + ", " + type(other));
       }
       default:
@@ -259,20 +259,20 @@ class Writer {
     }
   }
 
-  const Case& case_;
+  const LastCase& case_;
   const bool is_channels_last_;
   std::mt19937 random_;
   std::string text_;
   int count_ = 0;           // of names
   uint32_t constants_ = 0;  // the seed of each is its number, which is equal in both forms
-  std::vector<Image> made_;
+  std::vector<LastImage> made_;
 };
 
-void check(const Case& t, ImageLayout layout) {
-  const std::string text = Writer(t, /*is_channels_last=*/true).write();
+void check(const LastCase& t, ImageLayout layout) {
+  const std::string text = LastWriter(t, /*is_channels_last=*/true).write();
   SCOPED_TRACE(text.substr(0, text.find("dense")));
   auto channels_last = KernelRunner::create(text, "host", /*fuse=*/true, layout);
-  auto by_channel = KernelRunner::create(Writer(t, /*is_channels_last=*/false).write(), "host",
+  auto by_channel = KernelRunner::create(LastWriter(t, /*is_channels_last=*/false).write(), "host",
                                          /*fuse=*/true, layout);
   ASSERT_TRUE(channels_last.ok()) << channels_last.status().message();
   ASSERT_TRUE(by_channel.ok()) << by_channel.status().message();
@@ -291,13 +291,13 @@ TEST(ChannelsLast, GraphsAgreeWithThoseByChannel) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
   for (int i = 0; i < cases; ++i) {
-    const Case t{.seed = static_cast<uint32_t>(i),
-                 .is_static = pick(0, 2) == 0,
-                 .has_image_result = pick(0, 2) == 0,
-                 .images = pick(1, 2),
-                 .channels = pick(1, 20),
-                 .height = pick(9, 20),
-                 .width = pick(9, 30)};
+    const LastCase t{.seed = static_cast<uint32_t>(i),
+                     .is_static = pick(0, 2) == 0,
+                     .has_image_result = pick(0, 2) == 0,
+                     .images = pick(1, 2),
+                     .channels = pick(1, 20),
+                     .height = pick(9, 20),
+                     .width = pick(9, 30)};
     SCOPED_TRACE("case " + std::to_string(i));
     const ImageLayout layouts[] = {ImageLayout::kAuto, ImageLayout::kByChannel,
                                    ImageLayout::kBlocked};

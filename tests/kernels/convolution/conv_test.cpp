@@ -7,15 +7,10 @@
 #include <random>
 
 #include "tests/kernels/reference.h"
+#include "tests/kernels/run_text.h"
 
 namespace scopevm::compiler::testing {
 namespace {
-
-std::string list(const std::vector<int64_t>& values) {
-  std::string text = "array<i64: ";
-  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
-  return text + ">";
-}
 
 std::string attributes_text(const ConvAttributes& t) {
   return "{strides = " + list(t.strides) + ", pads = " + list(t.pads) +

@@ -9,15 +9,10 @@
 #include <random>
 
 #include "tests/kernels/reference.h"
+#include "tests/kernels/run_text.h"
 
 namespace scopevm::compiler::testing {
 namespace {
-
-std::string list(const std::vector<int64_t>& values) {
-  std::string text = "array<i64: ";
-  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
-  return text + ">";
-}
 
 std::string offset_text(int64_t offset) {
   return offset == 0 ? "" : (offset < 0 ? "" : "+") + std::to_string(offset);
@@ -25,7 +20,7 @@ std::string offset_text(int64_t offset) {
 
 int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-struct Case {
+struct LayoutCase {
   bool is_transposed = false, has_bias = false, is_static = false;
   int64_t images = 1, channels = 1, rows = 1, group = 1;
   std::vector<int64_t> kernel, strides, pads = {0, 0, 0, 0}, dilations, output_pads;
@@ -51,8 +46,8 @@ struct Case {
   }
 };
 
-std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t height,
-                    int64_t width) {
+std::string layout_text(const LayoutCase& t, const Array& w, const Array& bias, int64_t height,
+                        int64_t width) {
   const std::string h = t.is_static ? std::to_string(height) : "h",
                     v = t.is_static ? std::to_string(width) : "w";
   const std::string x = tensor_type("n, " + std::to_string(t.channels) + ", " + h + ", " + v);
@@ -71,7 +66,8 @@ std::string text_of(const Case& t, const Array& w, const Array& bias, int64_t he
 }
 
 // `is_blocked`: the expected layout. Empty: either layout.
-void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes,
+void check(const LayoutCase& t, const char* cpu,
+           const std::vector<std::pair<int64_t, int64_t>>& sizes,
            std::optional<bool> is_blocked = true) {
   std::vector<int64_t> dims = {t.rows, t.channels / t.group};
   if (t.is_transposed) dims = {t.channels, t.rows / t.group};
@@ -81,7 +77,7 @@ void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, 
   for (auto [height, width] : sizes) {
     SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width));
     if (!blocked || t.is_static) {
-      const std::string text = text_of(t, w, bias, height, width);
+      const std::string text = layout_text(t, w, bias, height, width);
       auto first = KernelRunner::create(text, cpu, /*fuse=*/true, ImageLayout::kBlocked);
       auto second = KernelRunner::create(text, "host");
       ASSERT_TRUE(first.ok()) << first.status().message() << text.substr(0, 300);
@@ -109,7 +105,7 @@ void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, 
   }
 }
 
-std::string description(const Case& t) {
+std::string description(const LayoutCase& t) {
   return (t.is_transposed ? "transposed, channels " : "channels ") + std::to_string(t.channels) +
          ", rows " + std::to_string(t.rows) + ", group " + std::to_string(t.group) + ", kernel " +
          list(t.kernel) + ", strides " + list(t.strides) + ", pads " + list(t.pads) +
@@ -125,10 +121,10 @@ TEST(BlockedLayout, ConvolutionsAgreeWithThoseByChannel) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
   for (int i = 0; i < cases; ++i) {
-    Case t{.is_transposed = pick(0, 2) != 0,
-           .has_bias = pick(0, 1) == 0,
-           .is_static = pick(0, 2) == 0,
-           .images = pick(1, 2)};
+    LayoutCase t{.is_transposed = pick(0, 2) != 0,
+                 .has_bias = pick(0, 1) == 0,
+                 .is_static = pick(0, 2) == 0,
+                 .images = pick(1, 2)};
     if (t.is_transposed) {
       t.channels = pick(2, pick(0, 3) == 0 ? 100 : 30);
       t.rows = pick(2, pick(0, 3) == 0 ? 100 : 30);
@@ -172,11 +168,11 @@ TEST(BlockedLayout, TransposedGroupsAgreeWithLoops) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
   for (int i = 0; i < 12; ++i) {
-    Case t{.is_transposed = true,
-           .has_bias = pick(0, 1) == 0,
-           .is_static = pick(0, 2) == 0,
-           .images = pick(1, 2),
-           .group = pick(2, 5)};
+    LayoutCase t{.is_transposed = true,
+                 .has_bias = pick(0, 1) == 0,
+                 .is_static = pick(0, 2) == 0,
+                 .images = pick(1, 2),
+                 .group = pick(2, 5)};
     t.channels = t.group * pick(1, 4);
     t.rows = t.group * pick(1, 4);
     for (int axis : {0, 1}) {
@@ -229,21 +225,21 @@ TEST(BlockedLayout, TransposesAgreeWithThoseByChannel) {
 
 // Convolutions whose blocked kernel would not exist, or would be unrolled or copy too much.
 TEST(BlockedLayout, OtherConvolutionsStayByChannel) {
-  const Case groups_of_24{.channels = 48,
-                          .rows = 48,
-                          .group = 2,
-                          .kernel = {3, 3},
-                          .strides = {1, 1},
-                          .dilations = {1, 1},
-                          .output_pads = {0, 0}};
-  Case large_window = groups_of_24, dilated = groups_of_24, sequence = groups_of_24;
+  const LayoutCase groups_of_24{.channels = 48,
+                                .rows = 48,
+                                .group = 2,
+                                .kernel = {3, 3},
+                                .strides = {1, 1},
+                                .dilations = {1, 1},
+                                .output_pads = {0, 0}};
+  LayoutCase large_window = groups_of_24, dilated = groups_of_24, sequence = groups_of_24;
   large_window.group = 48;
   large_window.kernel = {9, 9};
   dilated.group = sequence.group = 1;
   dilated.dilations = {200, 200};
   dilated.pads = {200, 200, 200, 200};
   sequence.kernel = {1, 3};
-  for (const Case& t : {groups_of_24, large_window, dilated}) {
+  for (const LayoutCase& t : {groups_of_24, large_window, dilated}) {
     SCOPED_TRACE(description(t));
     check(t, "host", {{9, 11}, {12, 9}}, /*is_blocked=*/false);
   }
@@ -254,13 +250,13 @@ TEST(BlockedLayout, OtherConvolutionsStayByChannel) {
 
 // Images whose dims are known to be 0, and strides larger than the window and the image.
 TEST(BlockedLayout, EmptyResults) {
-  Case t{.is_static = true,
-         .channels = 64,
-         .rows = 64,
-         .kernel = {1, 1},
-         .strides = {1, 1},
-         .dilations = {1, 1},
-         .output_pads = {0, 0}};
+  LayoutCase t{.is_static = true,
+               .channels = 64,
+               .rows = 64,
+               .kernel = {1, 1},
+               .strides = {1, 1},
+               .dilations = {1, 1},
+               .output_pads = {0, 0}};
   check(t, "host", {{0, 5}, {4, 0}});
   t.strides = {2, 2};
   check(t, "x86-64-v3", {{0, 5}, {4, 0}});

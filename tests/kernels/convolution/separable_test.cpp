@@ -12,7 +12,7 @@
 namespace scopevm::compiler::testing {
 namespace {
 
-struct Case {
+struct SeparableCase {
   int64_t channels = 32, rows = 16, kernel = 3, stride = 1, pad = 1, dilation = 1;
   int64_t inputs = 0;  // channels before the first convolution of single pixels; 0: there is none
   bool is_static = false, adds_input = false;
@@ -26,7 +26,7 @@ struct Case {
   int64_t out(int64_t size) const { return (size + offset()) / stride + 1; }
 };
 
-std::string dim(const Case& t, const std::string& symbol, int64_t size, bool is_result) {
+std::string dim(const SeparableCase& t, const std::string& symbol, int64_t size, bool is_result) {
   if (t.is_static) return std::to_string(is_result ? t.out(size) : size);
   if (!is_result) return symbol;
   const int64_t offset = t.offset();
@@ -35,7 +35,8 @@ std::string dim(const Case& t, const std::string& symbol, int64_t size, bool is_
 }
 
 // `stores_image`: the expanded image is a result, too, so that a separate kernel computes it.
-std::string text_of(const Case& t, int64_t height, int64_t width, bool stores_image = false) {
+std::string text_of(const SeparableCase& t, int64_t height, int64_t width,
+                    bool stores_image = false) {
   const auto image = [&](int64_t channels, bool is_result) {
     return tensor_type("n, " + std::to_string(channels) + ", " + dim(t, "h", height, is_result) +
                        ", " + dim(t, "w", width, is_result));
@@ -74,7 +75,8 @@ std::string text_of(const Case& t, int64_t height, int64_t width, bool stores_im
          to + "  return %r" + (stores_image ? ", %f" : "") + " : " + results + "\n}\n";
 }
 
-void check(const Case& t, const char* cpu, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+void check(const SeparableCase& t, const char* cpu,
+           const std::vector<std::pair<int64_t, int64_t>>& sizes) {
   const std::string text = text_of(t, sizes.front().first, sizes.front().second);
   auto fused = KernelRunner::create(text, cpu, /*fuse=*/true, ImageLayout::kBlocked);
   auto by_channel = KernelRunner::create(text, "host");
@@ -114,7 +116,7 @@ TEST(SeparableConv, AgreesWithConvolutionsByChannel) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
   for (int i = 0; i < cases; ++i) {
-    Case t{.channels = 16 * pick(2, 6), .rows = pick(2, 70), .kernel = pick(1, 5)};
+    SeparableCase t{.channels = 16 * pick(2, 6), .rows = pick(2, 70), .kernel = pick(1, 5)};
     t.stride = pick(1, 2);
     // Images of unknown size are represented by 64 x 64 pixels.
     if (t.stride == 2) t.channels = 16 * pick(8, 10);
@@ -145,7 +147,7 @@ TEST(SeparableConv, InvertedResidualBlocksAgree) {
   };
   for (int i = 0; i < cases; ++i) {
     // Images of unknown size are represented by 64 x 64 pixels.
-    Case t{.rows = pick(2, 70), .kernel = pick(1, 5), .inputs = pick(5, 50)};
+    SeparableCase t{.rows = pick(2, 70), .kernel = pick(1, 5), .inputs = pick(5, 50)};
     t.stride = pick(1, 2);
     t.pad = pick(0, 2) == 0 ? 0 : (t.kernel - 1) / 2;
     t.dilation = t.kernel <= 3 && pick(0, 3) == 0 ? 2 : 1;

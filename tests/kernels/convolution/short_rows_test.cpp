@@ -10,7 +10,7 @@ namespace scopevm::compiler::testing {
 namespace {
 
 // A convolution of every eighth pixel of x, and the sum of the result with z.
-std::string text_of(int64_t channels, int64_t rows) {
+std::string short_rows_text(int64_t channels, int64_t rows) {
   const auto image = [](int64_t count, const std::string& h, const std::string& w) {
     return tensor_type("n, " + std::to_string(count) + ", " + h + ", " + w);
   };
@@ -35,7 +35,7 @@ TEST(ShortRows, AgreeWithConvolutionsByChannel) {
   // With 256 channels, the sums of the parts of the depth are stored.
   for (const int64_t channels : {int64_t{20}, int64_t{48}, int64_t{256}}) {
     const int64_t rows = channels == 256 ? 32 : pick(9, 60);
-    const std::string text = text_of(channels, rows);
+    const std::string text = short_rows_text(channels, rows);
     auto blocked = KernelRunner::create(text, "host", /*fuse=*/true, ImageLayout::kBlocked);
     auto by_channel = KernelRunner::create(text, "host");
     ASSERT_TRUE(blocked.ok()) << blocked.status().message();

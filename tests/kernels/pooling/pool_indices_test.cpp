@@ -2,22 +2,17 @@
 #include <limits>
 
 #include "tests/kernels/oracle.h"
+#include "tests/kernels/run_text.h"
 
 namespace scopevm::compiler::testing {
 namespace {
 
-struct Window {
+struct IndexedWindow {
   Index kernel, strides, pads, dilations;
   bool by_column = false;  // indices count the positions of an image in column-major order
 };
 
-std::string list(const Index& values) {
-  std::string text = "array<i64: ";
-  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
-  return text + ">";
-}
-
-Index pooled_dims(const Window& w, const Index& x) {
+Index pooled_dims(const IndexedWindow& w, const Index& x) {
   Index y = {x[0], x[1]};
   for (size_t d = 0; d < w.kernel.size(); ++d) {
     int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1;
@@ -28,7 +23,7 @@ Index pooled_dims(const Window& w, const Index& x) {
 }
 
 // The index that the op returns if the largest element of a window is at position `at`.
-int64_t place(const Window& w, const Index& dims, const Index& at) {
+int64_t place(const IndexedWindow& w, const Index& dims, const Index& at) {
   if (!w.by_column) return offset_of(dims, at);
   int64_t place = 0, plane = count(dims) / (dims[0] * dims[1]);
   for (size_t d = dims.size(); d-- > 2;) place = place * dims[d] + at[d];
@@ -36,7 +31,7 @@ int64_t place(const Window& w, const Index& dims, const Index& at) {
 }
 
 template <typename T>
-void check(DType dtype, const Window& w, const Index& dims, const std::vector<T>& data) {
+void check(DType dtype, const IndexedWindow& w, const Index& dims, const std::vector<T>& data) {
   std::string element_type(name(dtype)), x_dims, y_dims;
   for (size_t d = 0; d < dims.size(); ++d) {
     x_dims += (d ? ", " : "") + std::to_string(dims[d]);
@@ -86,7 +81,7 @@ TEST(MaxPoolIndices, IndicesInColumnMajorOrder) {
 }
 
 TEST(MaxPoolIndices, PaddingIsNeverTheMaximum) {
-  Window w{{3, 3}, {2, 1}, {1, 1, 1, 1}, {2, 1}};
+  IndexedWindow w{{3, 3}, {2, 1}, {1, 1, 1, 1}, {2, 1}};
   check<float>(DType::kF32, w, {1, 2, 6, 5}, std::vector<float>(60, -3));
   check<double>(DType::kF64, w, {1, 2, 6, 5}, with_repeats<double>(60));
 }

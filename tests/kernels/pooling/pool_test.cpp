@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/kernels/oracle.h"
+#include "tests/kernels/run_text.h"
 
 namespace scopevm::compiler::testing {
 namespace {
@@ -14,12 +15,6 @@ struct Window {
   bool count_pads = false;
   size_t rank() const { return kernel.size(); }
 };
-
-std::string list(const Index& values) {
-  std::string text = "array<i64: ";
-  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
-  return text + ">";
-}
 
 Index pooled_dims(const Window& w, const Index& x) {
   Index y = {x[0], x[1]};

@@ -31,6 +31,15 @@ def _bias(shape, mask, offset, causal, left, right, lengths):
     return np.where(masked, -np.inf, bias)
 
 
+def _stored(x, dtype):
+    """The stored result of type `dtype`. float64 keeps 32 bits of each significand: the others depend
+    on the vector extensions of the CPU."""
+    if dtype == np.float64:
+        significand, exponent = np.frexp(x)
+        x = np.ldexp(np.rint(significand * 2.0**32), exponent - 32)
+    return x.astype(dtype)
+
+
 def _attention(q, k, v, mask=None, past=None, lengths=None, heads=0, kv_heads=0, causal=0, scale=None,
                softcap=0, left=-1, right=-1):
     """Returns the result, the present keys and values, and the scores of each mode."""
@@ -56,7 +65,7 @@ def _attention(q, k, v, mask=None, past=None, lengths=None, heads=0, kv_heads=0,
     y = stages[3] @ wide[1]
     if rank == 3:
         y = y.transpose(0, 2, 1, 3).reshape(q.shape[0], q.shape[2], -1)
-    return y.astype(q.dtype), k, v, [stage.astype(q.dtype) for stage in stages]
+    return _stored(y, q.dtype), k, v, [_stored(stage, q.dtype) for stage in stages]
 
 
 def _operands(name, batch, heads, kv_heads, rows, keys, size, value_size, rank=4, dtype=np.float32):

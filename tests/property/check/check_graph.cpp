@@ -142,18 +142,28 @@ void run(const Session& session, const Module& module, const Expectation& expect
     fail(check_memory(module, call->stats(), expected.request.symbols, is_reserved));
 }
 
+bool are_permitted(const Symbols& symbols, const std::map<std::string, DimBound>& dims) {
+  return std::ranges::all_of(dims, [&](const auto& each) {
+    const auto found = symbols.find(each.first);
+    return found == symbols.end() ||
+           (found->second >= each.second.least() && found->second <= each.second.max);
+  });
+}
+
 Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected,
-                     const std::vector<uint8_t>& bytes, const CompileOptions& options,
-                     bool has_ranks) {
+                     const std::vector<uint8_t>& bytes, const CompileOptions& options) {
   auto module = Module::load_bytes(bytes);
   if (!module.ok())
     return failure(Finding::kRunError, "load: " + std::string(module.status().message()));
   std::vector<Expectation> calls;
   for (size_t i = 0; i < graph.requests.size(); ++i)
-    calls.push_back({graph.requests[i], expected[i]});
+    if (are_permitted(graph.requests[i].symbols, options.dims))
+      calls.push_back({graph.requests[i], expected[i]});
   Verdict verdict;
-  for (size_t i = 0; i < graph.requests.size(); ++i)
+  const size_t whole = calls.size();
+  for (size_t i = 0; i < whole; ++i)
     for (Expectation& part : parts_of(calls[i], module->signature())) {
+      if (!are_permitted(part.request.symbols, options.dims)) continue;
       calls.push_back(std::move(part));
       ++verdict.parts;
     }
@@ -163,9 +173,9 @@ Verdict run_requests(const GraphCase& graph, const std::vector<Arrays>& expected
   const SessionOptions session_options = {.external_libraries = options.external_libraries};
   constexpr int64_t kEagerBytes = 64;
   std::optional<LocalRanks> ranks;
-  if (has_ranks)
+  if (module->ranks() > 1)
     ranks.emplace(
-        *module, 3, kEagerBytes, [&](int) { return session_options; },
+        *module, module->ranks(), kEagerBytes, [&](int) { return session_options; },
         [&](int rank, const Session& session) {
           if (may_be_reserved && rank > 0) (void)reserve(session, calls);
         });
@@ -294,6 +304,11 @@ Verdict check_plans(const GraphCase& graph, CompileOptions options) {
   return verdict;
 }
 
+bool cannot_be_split(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument &&
+         status.message().find("--split") != std::string_view::npos;
+}
+
 Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expected,
                         const CheckOptions& options) {
   std::string text = options.is_outlined ? outlined(graph) : graph.text();
@@ -314,6 +329,14 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
     compile_options.machine_json = std::move(scattered.machine_json);
     compile_options.places = std::move(scattered.places);
     compile_options.allow_unmatched = true;
+  }
+  if (options.is_split) {
+    RandomSplit by = random_split(graph.text());
+    compile_options.machine_json = std::move(by.machine_json);
+    compile_options.split = std::move(by.split);
+    // Only static axes are divided.
+    for (auto& [name, bound] : compile_options.dims)
+      if (hash % 2 == 0) bound.min = bound.max = graph.requests.front().symbols.at(name);
   }
   if (options.is_external) {
     const bool merges_parts = hash / 2 % 2 == 0;
@@ -341,9 +364,10 @@ Verdict compile_and_run(const GraphCase& graph, const std::vector<Arrays>& expec
   if (output.ok() && options.measures_plans) {
     verdict.plans = measure_plans(output->module);
   } else if (output.ok()) {
-    verdict = run_requests(graph, expected, output->module, compile_options, options.has_ranks);
+    verdict = run_requests(graph, expected, output->module, compile_options);
   } else if ((is_limited && output.status().code() == StatusCode::kResourceLimit) ||
-             (options.is_pinned && is_contradiction(output.status()))) {
+             (options.is_pinned && is_contradiction(output.status())) ||
+             (options.is_split && cannot_be_split(output.status()))) {
     verdict.is_refused = true;
   } else {
     Status status = output.status();

@@ -22,6 +22,9 @@ struct CheckOptions {
   // The same on a machine whose three devices are those of different ranks, each of which a thread
   // runs.
   bool has_ranks = false;
+  // Splits the graph over ranks, each of which a thread runs, in a way that depends only on the
+  // graph's assembly. A graph that cannot be split is refused.
+  bool is_split = false;
   // Moves ops into functions that the graph calls. Half of the graphs are compiled without
   // inlining.
   bool is_outlined = false;

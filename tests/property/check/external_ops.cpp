@@ -18,7 +18,7 @@ namespace scopevm::compiler::property {
 namespace {
 
 using nlohmann::json;
-using Dims = std::vector<int64_t>;
+using Sizes = std::vector<int64_t>;
 
 std::atomic<int64_t> runs = 0;
 
@@ -82,14 +82,14 @@ T compute(const std::string& name, T a, T b) {
 }
 
 template <typename T>
-struct Array {
-  Dims dims;
+struct Dense {
+  Sizes dims;
   std::vector<T> elements;
 };
 
-Dims broadcast(const Dims& a, const Dims& b) {
-  Dims dims(std::max(a.size(), b.size()), 1);
-  for (const Dims* from : {&a, &b})
+Sizes broadcast(const Sizes& a, const Sizes& b) {
+  Sizes dims(std::max(a.size(), b.size()), 1);
+  for (const Sizes* from : {&a, &b})
     for (size_t i = 0; i < from->size(); ++i) {
       int64_t& dim = dims[dims.size() - 1 - i];
       const int64_t other = (*from)[from->size() - 1 - i];
@@ -98,13 +98,13 @@ Dims broadcast(const Dims& a, const Dims& b) {
   return dims;
 }
 
-int64_t count_of(const Dims& dims) {
+int64_t count_of(const Sizes& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
 // The element of `from` that is broadcast to position `at` of a tensor with these dims.
 template <typename T>
-T element(const Array<T>& from, const Dims& dims, int64_t at) {
+T element(const Dense<T>& from, const Sizes& dims, int64_t at) {
   int64_t index = 0, stride = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t dim = dims[dims.size() - 1 - i], position = at % dim;
@@ -119,26 +119,26 @@ T element(const Array<T>& from, const Dims& dims, int64_t at) {
 
 template <typename T>
 void evaluate(const json& description, const scopevm_external_run& run) {
-  std::vector<Array<T>> values;
+  std::vector<Dense<T>> values;
   for (size_t i = 0; i < run.operand_count; ++i) {
     const DLTensor& tensor = run.operands[i];
-    Array<T>& value = values.emplace_back();
+    Dense<T>& value = values.emplace_back();
     value.dims.assign(tensor.shape, tensor.shape + tensor.ndim);
     const T* data = static_cast<const T*>(tensor.data);
     value.elements.assign(data, data + count_of(value.dims));
   }
   std::memset(run.workspace, 0xAB, static_cast<size_t>(run.workspace_bytes));
   for (const json& op : description["ops"]) {
-    const Array<T>& a = values[op["operands"][0].get<size_t>()];
-    const Array<T>& b = values[op["operands"].back().get<size_t>()];
-    Array<T> result{broadcast(a.dims, b.dims), {}};
+    const Dense<T>& a = values[op["operands"][0].get<size_t>()];
+    const Dense<T>& b = values[op["operands"].back().get<size_t>()];
+    Dense<T> result{broadcast(a.dims, b.dims), {}};
     for (int64_t i = 0; i < count_of(result.dims); ++i)
       result.elements.push_back(compute(op["op"].get<std::string>(), element(a, result.dims, i),
                                         element(b, result.dims, i)));
     values.push_back(std::move(result));
   }
   for (size_t i = 0; i < run.result_count; ++i) {
-    const Array<T>& value = values[description["results"][i].get<size_t>()];
+    const Dense<T>& value = values[description["results"][i].get<size_t>()];
     if (!value.elements.empty())
       std::memcpy(run.results[i].data, value.elements.data(), value.elements.size() * sizeof(T));
   }

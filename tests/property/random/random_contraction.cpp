@@ -191,12 +191,12 @@ bool attention(GraphBuilder& b) {
   return true;
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kContractionKinds[] = {
     {7, matmul}, {5, conv}, {2, byte_conv}, {3, pool}, {3, attention},
 };
 
 }  // namespace
 
-llvm::ArrayRef<Kind> contraction_kinds() { return kKinds; }
+llvm::ArrayRef<Kind> contraction_kinds() { return kContractionKinds; }
 
 }  // namespace scopevm::compiler::property

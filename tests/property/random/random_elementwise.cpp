@@ -160,7 +160,7 @@ bool layer_norm(GraphBuilder& b) {
                   {{"axis", i64(b, axis)}, {"epsilon", b.attributes().getF32FloatAttr(epsilon)}});
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kElementwiseKinds[] = {
     {16, unary},     {1, is_infinite}, {22, binary},    {1, shift},      {3, power},
     {4, select},     {5, cast},        {2, bit_cast},   {2, small_type}, {8, reduce},
     {3, arg_reduce}, {4, softmax},     {3, cumulative}, {3, layer_norm}, {2, philox},
@@ -168,6 +168,6 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-llvm::ArrayRef<Kind> elementwise_kinds() { return kKinds; }
+llvm::ArrayRef<Kind> elementwise_kinds() { return kElementwiseKinds; }
 
 }  // namespace scopevm::compiler::property

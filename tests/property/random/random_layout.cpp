@@ -288,7 +288,7 @@ bool dims_tensor(GraphBuilder& b) {
                    {"dtype", text(b, name(dtype))}});
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kLayoutKinds[] = {
     {5, transpose}, {6, reshape},         {3, expand},
     {5, concat},    {6, slice},           {4, pad},
     {3, gather},    {1, gather_elements}, {1, scatter_elements},
@@ -299,6 +299,6 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-llvm::ArrayRef<Kind> layout_kinds() { return kKinds; }
+llvm::ArrayRef<Kind> layout_kinds() { return kLayoutKinds; }
 
 }  // namespace scopevm::compiler::property

@@ -58,4 +58,20 @@ Scatter scatter(const std::string& text, Devices devices) {
   return scatter;
 }
 
+RandomSplit random_split(const std::string& text) {
+  constexpr std::pair<const char*, int> kSplits[] = {
+      {"tensor=2", 2}, {"tensor=3", 3}, {"tensor=2,pipeline=2", 4}, {"tensor=4", 4}};
+  const auto& [split, ranks] = kSplits[std::hash<std::string>()(text) / 7 % std::size(kSplits)];
+  std::string devices, links;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string number = std::to_string(rank);
+    devices += std::string(rank > 0 ? ", " : "") + R"({"name": "cpu)" + number +
+               R"(", "kind": "cpu", "rank": )" + number + "}";
+    for (int other = 0; other < rank; ++other)
+      links += std::string(links.empty() ? "" : ", ") + R"({"ranks": [)" + std::to_string(other) +
+               ", " + number + R"(], "bytes_per_second": 1e15, "latency_seconds": 1e-12})";
+  }
+  return {R"({"devices": [)" + devices + R"(], "links": [)" + links + "]}", split};
+}
+
 }  // namespace scopevm::compiler::property

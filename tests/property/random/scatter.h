@@ -1,4 +1,4 @@
-// Machines with three devices, and placement rules that distribute a graph over them.
+// Machines with several devices, and options that distribute a graph over them.
 #pragma once
 
 #include <string>
@@ -19,5 +19,13 @@ enum class Devices {
 
 // The rules are random, and depend only on the graph's assembly.
 Scatter scatter(const std::string& text, Devices devices);
+
+struct RandomSplit {
+  std::string machine_json;  // links are so fast that small ops are divided as well
+  std::string split;         // as for --split
+};
+
+// The same for a split over two to four ranks.
+RandomSplit random_split(const std::string& text);
 
 }  // namespace scopevm::compiler::property

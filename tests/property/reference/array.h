@@ -47,6 +47,9 @@ int64_t count_of(std::span<const int64_t> dims);
 Array make_array(DType dtype, std::vector<int64_t> dims);
 // The row-major position of `index`.
 int64_t offset_of(std::span<const int64_t> dims, std::span<const int64_t> index);
+inline const Number& at(const Array& x, const Index& index) {
+  return x.elements[static_cast<size_t>(offset_of(x.dims, index))];
+}
 // Advances to the next index in row-major order. Returns false after the last one.
 bool advance(std::span<const int64_t> dims, Index& index);
 

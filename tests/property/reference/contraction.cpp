@@ -146,10 +146,6 @@ Index joined(int64_t first, int64_t second, std::span<const int64_t> rest) {
   return index;
 }
 
-const Number& at(const Array& x, const Index& index) {
-  return x.elements[static_cast<size_t>(offset_of(x.dims, index))];
-}
-
 std::span<const int64_t> spatial(const std::vector<int64_t>& dims) {
   return std::span(dims).subspan(2);
 }
@@ -240,7 +236,7 @@ Number greatest_of(const std::vector<Number>& x) {
   return {best.value, error};
 }
 
-Number mean_of(DType dtype, const std::vector<Number>& x, int64_t count) {
+Number pooled_mean(DType dtype, const std::vector<Number>& x, int64_t count) {
   if (count == 0) return kAnything;
   DotProduct dot(dtype);
   for (const Number& n : x) dot.add(n);
@@ -275,7 +271,8 @@ Result<Arrays> pool(const Operands& in, bool is_mean) {
                    if (inside) covered.push_back(at(x, joined(index[0], index[1], source)));
                  });
     int64_t count = count_pads ? taps : static_cast<int64_t>(covered.size());
-    result.elements[position++] = is_mean ? mean_of(x.dtype, covered, count) : greatest_of(covered);
+    result.elements[position++] =
+        is_mean ? pooled_mean(x.dtype, covered, count) : greatest_of(covered);
   });
   return Arrays{std::move(result)};
 }

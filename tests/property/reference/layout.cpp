@@ -9,10 +9,6 @@
 namespace scopevm::compiler::property {
 namespace {
 
-const Number& at(const Array& x, const Index& index) {
-  return x.elements[static_cast<size_t>(offset_of(x.dims, index))];
-}
-
 // Converts an index to [0, size). A negative index counts from the end. Errors: kInvalidArgument
 // (out of range, or unknown).
 Result<int64_t> checked_index(const Number& index, int64_t size) {

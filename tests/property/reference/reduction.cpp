@@ -62,10 +62,13 @@ Number mean_of(DType dtype, const Numbers& x) {
 Number product_of(DType dtype, const Numbers& x) {
   if (!all_known(x)) return kAnything;
   if (!is_float(dtype)) {
+    // A product of two u64 exceeds the signed type.
+    const auto bits = [](const Number& n) {
+      return static_cast<unsigned __int128>(static_cast<__int128>(n.value));
+    };
     Number product{1, 0};
     for (const Number& n : x)
-      product =
-          wrapped(dtype, static_cast<__int128>(product.value) * static_cast<__int128>(n.value));
+      product = wrapped(dtype, static_cast<__int128>(bits(product) * bits(n)));
     return product;
   }
   long double product = 1, above = 1;

@@ -15,6 +15,7 @@
 #include "scopevm/allocators.h"
 #include "scopevm/memory_resource.h"
 #include "tests/runtime/memory/counting_allocator.h"
+#include "tests/runtime/memory/made.h"
 
 namespace scopevm::runtime {
 namespace {
@@ -23,12 +24,6 @@ struct Subject {
   std::string name;
   std::function<std::shared_ptr<Allocator>()> make;
 };
-
-std::shared_ptr<Allocator> made(std::string_view text, AllocatorOptions options = {}) {
-  Result<std::shared_ptr<Allocator>> result = make_allocator_from_text(text, std::move(options));
-  EXPECT_TRUE(result.ok()) << result.status().message();
-  return *result;
-}
 
 std::vector<Subject> subjects() {
   const auto text = [](std::string name, std::string options) {

@@ -15,15 +15,10 @@
 #include "scopevm/allocators.h"
 #include "scopevm/memory_resource.h"
 #include "tests/runtime/memory/failing_allocator.h"
+#include "tests/runtime/memory/made.h"
 
 namespace scopevm::runtime {
 namespace {
-
-std::shared_ptr<Allocator> made(std::string_view text, AllocatorOptions options = {}) {
-  Result<std::shared_ptr<Allocator>> result = make_allocator_from_text(text, std::move(options));
-  EXPECT_TRUE(result.ok()) << result.status().message();
-  return *result;
-}
 
 std::string error(std::string_view text, AllocatorOptions options = {}) {
   Result<std::shared_ptr<Allocator>> result = make_allocator_from_text(text, std::move(options));

@@ -40,7 +40,7 @@ std::vector<File> files() {
   return result;
 }
 
-std::string error_of(const File& file) {
+std::string corruption_error(const File& file) {
   return std::string(read_module(aligned_copy(file.data(), file.size())).status().message());
 }
 
@@ -79,21 +79,21 @@ TEST(Corruption, MessagesContainErrorAndLocation) {
   auto changed = [&](size_t at) {
     File file = good;
     file[at] ^= 1;
-    return error_of(file);
+    return corruption_error(file);
   };
-  EXPECT_EQ(error_of({}), "not a scopevm module: empty file");
+  EXPECT_EQ(corruption_error({}), "not a scopevm module: empty file");
   EXPECT_EQ(changed(0), "not a scopevm module: bad magic number");
   EXPECT_EQ(changed(8), "header: checksum mismatch; the file is damaged");
   EXPECT_EQ(changed(70), "section table at byte 64: checksum mismatch; the file is damaged");
   EXPECT_EQ(changed(400), "section tables at byte 384: checksum mismatch; the file is damaged");
   File longer = good;
   longer.push_back(0);
-  EXPECT_EQ(error_of(longer),
+  EXPECT_EQ(corruption_error(longer),
             "trailing data: 1 byte after the end at byte " + std::to_string(good.size()));
   File shorter(good.begin(), good.end() - 1);
-  EXPECT_EQ(error_of(shorter), "truncated: " + std::to_string(shorter.size()) +
-                                   " bytes, expected " + std::to_string(good.size()) +
-                                   " according to the header");
+  EXPECT_EQ(corruption_error(shorter), "truncated: " + std::to_string(shorter.size()) +
+                                           " bytes, expected " + std::to_string(good.size()) +
+                                           " according to the header");
 }
 
 // Recomputes the checksums of a file with changed tables, section table or header.
@@ -115,7 +115,7 @@ TEST(Corruption, ReservedBytesMustBeZero) {
     File file = write_module(dense_module());
     file[at] = 1;
     update_checksums(file);
-    return error_of(file);
+    return corruption_error(file);
   };
   for (size_t i = 0; i < sizeof(FileHeader::reserved); ++i)
     EXPECT_EQ(error_at(offsetof(FileHeader, reserved) + i), "header: reserved bytes are not zero");
@@ -182,20 +182,20 @@ TEST(Corruption, ImpossibleSpeedsAreRejected) {
   ModuleContents module = dense_module();
   module.pools[1].speed = {kRead, kWrite, kLatency, 64};
   const File good = write_module(module);
-  EXPECT_EQ(error_of(replaced(good, kRead, 1)), "");
-  EXPECT_EQ(error_of(replaced(good, kWrite, 0)), "");
-  EXPECT_EQ(error_of(replaced(good, kLatency, 3600)), "");
+  EXPECT_EQ(corruption_error(replaced(good, kRead, 1)), "");
+  EXPECT_EQ(corruption_error(replaced(good, kWrite, 0)), "");
+  EXPECT_EQ(corruption_error(replaced(good, kLatency, 3600)), "");
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
   for (double bad : {-0.0, -1.0, nan, -nan, infinity, -infinity, 1e-310, 5e-324, 0.5, 1e300}) {
-    EXPECT_EQ(error_of(replaced(good, kRead, bad)),
+    EXPECT_EQ(corruption_error(replaced(good, kRead, bad)),
               "section tables: read_bytes_per_second of a pool is out of range")
         << bad;
-    EXPECT_EQ(error_of(replaced(good, kWrite, bad)),
+    EXPECT_EQ(corruption_error(replaced(good, kWrite, bad)),
               "section tables: write_bytes_per_second of a pool is out of range")
         << bad;
   }
   for (double bad : {-0.0, -1e-6, nan, infinity, -infinity, 1e-310, 3601.0})
-    EXPECT_EQ(error_of(replaced(good, kLatency, bad)),
+    EXPECT_EQ(corruption_error(replaced(good, kLatency, bad)),
               "section tables: latency_seconds of a pool is out of range")
         << bad;
 }

@@ -5,14 +5,13 @@
 #include <string>
 
 #include "tests/vm/format/sample_modules.h"
+#include "tests/vm/format/verify/error_of.h"
 #include "vm/format/assembly/disassembler.h"
 #include "vm/format/binary/launch_checksum.h"
 #include "vm/format/verify/verify.h"
 
 namespace scopevm::format {
 namespace {
-
-std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
 struct Change {
   const char* name;

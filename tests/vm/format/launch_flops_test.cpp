@@ -9,7 +9,7 @@ namespace scopevm::format {
 namespace {
 
 // One function with a launch at word 0, and the section with this text.
-ModuleContents module_with(const std::string& text) {
+ModuleContents flops_module(const std::string& text) {
   ModuleContents module;
   isa::Encoder encoder;
   encoder.emit(isa::op::launch{.entry = {0}, .buffers = {}});
@@ -21,14 +21,14 @@ ModuleContents module_with(const std::string& text) {
 
 std::vector<std::string> formulas_of(const std::string& text) {
   std::vector<std::string> formulas;
-  for (const LaunchFlops& launch : read_flops(module_with(text)))
+  for (const LaunchFlops& launch : read_flops(flops_module(text)))
     formulas.push_back(launch.formula);
   return formulas;
 }
 
 TEST(LaunchFlops, AreReadAsWritten) {
   const std::vector<LaunchFlops> written = {{0, 0, "2*m*n"}};
-  const std::vector<LaunchFlops> read = read_flops(module_with(flops_text(written)));
+  const std::vector<LaunchFlops> read = read_flops(flops_module(flops_text(written)));
   ASSERT_EQ(read.size(), 1U);
   EXPECT_EQ(read[0].function, 0U);
   EXPECT_EQ(read[0].word, 0U);

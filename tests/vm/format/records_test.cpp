@@ -34,7 +34,7 @@ void seal(std::vector<uint8_t>& file) {
   std::memcpy(file.data() + file.size() - sizeof sum, &sum, sizeof sum);
 }
 
-std::string error_of(const std::vector<uint8_t>& file) {
+std::string records_error(const std::vector<uint8_t>& file) {
   const Result<Records> read = read_records(file, "sample");
   return read.ok() ? "ok" : std::string(read.status().message());
 }
@@ -74,21 +74,23 @@ TEST(Records, EachChangedByteIsAnError) {
   for (size_t at = 0; at < file.size(); ++at) {
     std::vector<uint8_t> changed = file;
     changed[at] ^= 0x10;
-    EXPECT_NE(error_of(changed), "ok") << "byte " << at;
+    EXPECT_NE(records_error(changed), "ok") << "byte " << at;
   }
 }
 
 TEST(Records, EachTruncationIsAnError) {
   const std::vector<uint8_t> file = sample();
   for (size_t size = 0; size < file.size(); ++size)
-    EXPECT_NE(error_of({file.begin(), file.begin() + static_cast<ptrdiff_t>(size)}), "ok") << size;
+    EXPECT_NE(records_error({file.begin(), file.begin() + static_cast<ptrdiff_t>(size)}), "ok")
+        << size;
   std::vector<uint8_t> longer = file;
   longer.push_back(0);
-  EXPECT_EQ(error_of(longer), "the file has 1 bytes after its end");
-  EXPECT_EQ(error_of({file.begin(), file.end() - 8}),
+  EXPECT_EQ(records_error(longer), "the file has 1 bytes after its end");
+  EXPECT_EQ(records_error({file.begin(), file.end() - 8}),
             "the file is truncated: it has " + std::to_string(file.size() - 8) +
                 " bytes, expected " + std::to_string(file.size()));
-  EXPECT_EQ(error_of({file.begin(), file.begin() + 20}), "the file is truncated: it has 20 bytes");
+  EXPECT_EQ(records_error({file.begin(), file.begin() + 20}),
+            "the file is truncated: it has 20 bytes");
 }
 
 // With a valid checksum, the structure must still be checked: no read outside of the file.
@@ -110,24 +112,24 @@ TEST(Records, EachChangedByteWithAValidChecksumIsSafe) {
 
 TEST(Records, MessagesNameTheCause) {
   std::vector<uint8_t> file = sample();
-  EXPECT_EQ(error_of({}), "not a file of kind \"sample\": its first bytes differ");
+  EXPECT_EQ(records_error({}), "not a file of kind \"sample\": its first bytes differ");
   EXPECT_EQ(read_records(file, "state").status().message(),
             "not a file of kind \"state\": its kind is \"sample\"");
   std::vector<uint8_t> other = file;
   other[8] = 9;
   EXPECT_EQ(read_records(other, "sample").status().code(), StatusCode::kUnsupported);
-  EXPECT_EQ(error_of(other), "the file has version 9, expected 1");
+  EXPECT_EQ(records_error(other), "the file has version 9, expected 1");
   other = file;
   other[60] ^= 1;
-  EXPECT_EQ(error_of(other), "checksum mismatch; the file is damaged");
+  EXPECT_EQ(records_error(other), "checksum mismatch; the file is damaged");
   other = file;
   other[52] = 1;  // RecordEntry::reserved of the first record
   seal(other);
-  EXPECT_EQ(error_of(other), "record 0 is invalid");
+  EXPECT_EQ(records_error(other), "record 0 is invalid");
   other = file;
   other[12] = 2;  // RecordsHeader::record_count
   seal(other);
-  EXPECT_THAT(error_of(other), HasSubstr("bytes follow the last record"));
+  EXPECT_THAT(records_error(other), HasSubstr("bytes follow the last record"));
 }
 
 }  // namespace

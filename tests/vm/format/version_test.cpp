@@ -24,8 +24,10 @@ using File = std::vector<uint8_t>;
 Result<ModuleContents> read(const File& file) {
   return read_module(aligned_copy(file.data(), file.size()));
 }
-std::string error_of(const File& file) { return std::string(read(file).status().message()); }
-std::string error_of(const ModuleContents& module) { return error_of(write_module(module)); }
+std::string version_error(const File& file) { return std::string(read(file).status().message()); }
+std::string version_error(const ModuleContents& module) {
+  return version_error(write_module(module));
+}
 
 FileHeader header_of(const File& file) {
   FileHeader header;
@@ -57,7 +59,7 @@ File with_version(int major, int minor, int min_reader) {
 }
 
 std::string error_of_entry(auto change) {
-  return error_of(changed([&](FileHeader&, auto& entries) { change(entries); }));
+  return version_error(changed([&](FileHeader&, auto& entries) { change(entries); }));
 }
 
 constexpr int kNext = kVersionMinor + 1;
@@ -73,7 +75,7 @@ TEST(Version, FileOfALaterMinorVersionLoadsIfItsContentsAreKnown) {
 }
 
 TEST(Version, FileForLaterReadersIsRejected) {
-  EXPECT_EQ(error_of(with_version(kVersionMajor, kNext, kNext)),
+  EXPECT_EQ(version_error(with_version(kVersionMajor, kNext, kNext)),
             "the module requires a reader of module format " + version_text(kVersionMajor, kNext) +
                 ", and this release reads " + kKnown +
                 "; use a later release, or compile the model again with this release");
@@ -82,10 +84,10 @@ TEST(Version, FileForLaterReadersIsRejected) {
 TEST(Version, OtherMajorAndOlderMinorVersionsAreRejected) {
   const std::string expected =
       ", expected " + kKnown + "; compile the model again with this release";
-  EXPECT_EQ(error_of(with_version(7, kVersionMinor, 0)),
+  EXPECT_EQ(version_error(with_version(7, kVersionMinor, 0)),
             "unsupported module format " + version_text(7, kVersionMinor) + expected);
   EXPECT_EQ(
-      error_of(with_version(kVersionMajor, kOldestMinor - 1, 0)),
+      version_error(with_version(kVersionMajor, kOldestMinor - 1, 0)),
       "unsupported module format " + version_text(kVersionMajor, kOldestMinor - 1) + expected);
 }
 
@@ -108,7 +110,7 @@ TEST(Version, InstructionsOfLengthZeroDoNotHangTheWriter) {
 TEST(FurtherSections, UnknownRequiredSectionIsAnErrorThatNamesIt) {
   ModuleContents module = dense_module();
   module.sections[0].is_required = true;
-  EXPECT_EQ(error_of(module),
+  EXPECT_EQ(version_error(module),
             "section note is required, and this release does not know it; use a later release");
 }
 
@@ -119,8 +121,8 @@ TEST(FurtherSections, AreValidatedLikeOthers) {
               sizeof entry);
   ASSERT_EQ(entry.name_text(), "note");
   file[entry.offset] ^= 1;
-  EXPECT_EQ(error_of(file), "section note at byte " + std::to_string(entry.offset) +
-                                ": checksum mismatch; the file is damaged");
+  EXPECT_EQ(version_error(file), "section note at byte " + std::to_string(entry.offset) +
+                                     ": checksum mismatch; the file is damaged");
   EXPECT_EQ(error_of_entry([](auto& entries) { entries[4].size += 1; }),
             "section note at byte " + std::to_string(entry.offset) +
                 ": checksum mismatch; the file is damaged");
@@ -164,7 +166,7 @@ TEST(SectionTable, InvalidEntriesAreRejected) {
 
 TEST(SectionTable, NumberOfSectionsIsLimited) {
   for (const uint32_t count : {0u, kSectionCount - 1, kMostSections + 1, 0xFFFFFFFFu})
-    EXPECT_EQ(error_of(changed([&](FileHeader& header, auto&) {
+    EXPECT_EQ(version_error(changed([&](FileHeader& header, auto&) {
                 header.section_count = count;
               })).substr(0, 29),
               "header: invalid section table");
@@ -173,7 +175,7 @@ TEST(SectionTable, NumberOfSectionsIsLimited) {
 TEST(RequiredFeatures, UnknownOneIsAnErrorThatNamesIt) {
   ModuleContents module = dense_module();
   module.required_features = {"weights in another file"};
-  EXPECT_EQ(error_of(module),
+  EXPECT_EQ(version_error(module),
             "section tables: the module requires feature \"weights in another file\", which this "
             "release does not implement; use a later release");
 }

@@ -61,7 +61,7 @@ TEST(ExecutionHook, SeesTheStateBeforeEachInstruction) {
     for (uint32_t i = 0; i < contents.functions[0].register_count; ++i) {
       const RegisterValue value = state.register_value(i);
       if (value.data == nullptr || value.dims.size() != 2) continue;
-      EXPECT_THAT(std::vector(value.dims.begin(), value.dims.end()), testing::ElementsAre(3, 4));
+      EXPECT_THAT(std::vector(value.dims.begin(), value.dims.end()), ::testing::ElementsAre(3, 4));
       float element = 0;
       EXPECT_TRUE(state.read(value, 0, std::as_writable_bytes(std::span(&element, 1))).ok());
       sums.push_back(element);
@@ -73,7 +73,7 @@ TEST(ExecutionHook, SeesTheStateBeforeEachInstruction) {
   for (size_t i = 0; i < positions.size(); ++i) EXPECT_EQ(positions[i], static_cast<int64_t>(i));
   EXPECT_EQ(words.front(), 0U);
   EXPECT_GT(words.size(), 4U);
-  EXPECT_THAT(sums, testing::Contains(2.0f));  // x + y, in the workspace
+  EXPECT_THAT(sums, ::testing::Contains(2.0f));  // x + y, in the workspace
   EXPECT_THAT(results[0].elements<float>(), Each(4.0f));
 }
 

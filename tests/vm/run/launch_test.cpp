@@ -13,7 +13,7 @@
 namespace scopevm {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Tensor rows(int64_t count) { return *Tensor::allocate(DType::kF32, {count, 4}); }
 
@@ -24,7 +24,7 @@ Status call(format::ModuleContents contents) {
 }
 
 // The first word of the instruction with this opcode.
-uint32_t* find(format::ModuleContents& contents, isa::Opcode opcode, int index = 0) {
+uint32_t* find_instruction(format::ModuleContents& contents, isa::Opcode opcode, int index = 0) {
   std::vector<uint32_t>& code = contents.functions[0].code;
   for (size_t at = 0; at < code.size(); at += isa::word_count(code[at]))
     if (isa::opcode(code[at]) == opcode && index-- == 0) return &code[at];
@@ -59,7 +59,7 @@ TEST(Launch, AnImageWithoutAChecksumIsRejected) {
 TEST(Launch, ChecksTheBytesOfBuffers) {
   // Word 4 of alloc_tensor is the number of bytes, and slot 3 is the number of rows.
   format::ModuleContents small_result = test::sum_contents();
-  find(small_result, isa::Opcode::alloc_tensor)[4] = isa::Int::slot({3}).word();
+  find_instruction(small_result, isa::Opcode::alloc_tensor)[4] = isa::Int::slot({3}).word();
   Status status = call(std::move(small_result));
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
   EXPECT_EQ(status.message(),
@@ -67,7 +67,7 @@ TEST(Launch, ChecksTheBytesOfBuffers) {
 
   // The second launch reads the factor, of 4 bytes, instead of the sum.
   format::ModuleContents small_operand = test::sum_contents();
-  find(small_operand, isa::Opcode::launch, 1)[3] = 4;
+  find_instruction(small_operand, isa::Opcode::launch, 1)[3] = 4;
   EXPECT_THAT(std::string(call(std::move(small_operand)).message()),
               HasSubstr("kernel test_scale: buffer 0 has 4 bytes, expected at least 48"));
 }

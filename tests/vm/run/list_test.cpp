@@ -30,7 +30,7 @@ Session session_of(const std::string& declarations, const std::string& code,
   return *Session::create(test::load(*std::move(contents)));
 }
 
-Tensor floats(const std::vector<float>& values) {
+Tensor row_of(const std::vector<float>& values) {
   const int64_t dims[] = {static_cast<int64_t>(values.size())};
   Tensor tensor = *Tensor::allocate(DType::kF32, dims);
   std::copy(values.begin(), values.end(), tensor.elements<float>().begin());
@@ -56,8 +56,8 @@ constexpr char kSequences[] =
 // tensors are 1, 2 and 3. Returns the first element of each tensor of the result.
 std::vector<float> run_over_three(const std::string& code) {
   Call call = *session_of(kSequences, code).make_call();
-  EXPECT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).ok());
-  EXPECT_TRUE(call.set_input("x", floats({9})).ok());
+  EXPECT_TRUE(call.set_sequence("xs", {row_of({1}), row_of({2, 0}), row_of({3})}).ok());
+  EXPECT_TRUE(call.set_input("x", row_of({9})).ok());
   const Status status = call.run();
   EXPECT_TRUE(status.ok()) << status.message();
   return status.ok() ? firsts(call) : std::vector<float>();
@@ -87,7 +87,7 @@ TEST(List, NegativeIndexCountsFromTheEnd) {
            "output \"y\" f32 [\"m\"]\n",
            "load_element dst=s0 %r1 index=0\n%r2 = list_get %r0 index=s0 rank=1\nret (%r2)\n")
            .make_call();
-  ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2, 0}), floats({3})}).ok());
+  ASSERT_TRUE(call.set_sequence("xs", {row_of({1}), row_of({2, 0}), row_of({3})}).ok());
   Tensor index = *Tensor::allocate(DType::kI64, {});
   ASSERT_TRUE(call.set_input("i", index).ok());
   for (const auto& [given, expected] :
@@ -128,7 +128,7 @@ TEST(List, ElementsOfManyRanks) {
                    "%r2 = list_get %r0 index=0 rank=1\nret (%r0, %r2)\n")
                    .make_call();
   ASSERT_TRUE(call.set_input("x", *Tensor::allocate(DType::kF32, {2, 1})).ok());
-  ASSERT_TRUE(call.set_sequence("xs", {floats({1, 2})}).ok());
+  ASSERT_TRUE(call.set_sequence("xs", {row_of({1, 2})}).ok());
   Status status = call.run();
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT((*call.elements(0))[0].dims(), ElementsAre(2));
@@ -148,8 +148,8 @@ TEST(List, ArgumentsAndResultsOfCalls) {
   Call call = *session_of(std::string(kSequences) + "output \"zs\" sequence f32 [\"?\"]\n",
                           "%r2 = call @drop (%r0)\nret (%r0, %r2)\n", callee)
                    .make_call();
-  ASSERT_TRUE(call.set_sequence("xs", {floats({1}), floats({2})}).ok());
-  ASSERT_TRUE(call.set_input("x", floats({9})).ok());
+  ASSERT_TRUE(call.set_sequence("xs", {row_of({1}), row_of({2})}).ok());
+  ASSERT_TRUE(call.set_input("x", row_of({9})).ok());
   for (int round = 0; round < 3; ++round) {
     const Status status = call.run();
     ASSERT_TRUE(status.ok()) << status.message();
@@ -183,7 +183,7 @@ TEST(List, AppendingLoopCopiesNoElements) {
       session_of("input \"x\" f32 [\"1\"]\noutput \"ys\" sequence f32 [\"100\"]\n", kAppendLoop);
   {
     Call call = *session.make_call();
-    ASSERT_TRUE(call.set_input("x", floats({9})).ok());
+    ASSERT_TRUE(call.set_input("x", row_of({9})).ok());
     const Status status = call.run();
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(call.elements(0)->size(), 1000U);
@@ -201,7 +201,7 @@ TEST(List, ElementsAreReleasedWithTheirList) {
   code.replace(code.find("ret (%r1)"), 9, "kill %r1\nkill %r2\nkill %r3\nret (%r0)");
   const Session session = session_of("input \"x\" f32 [\"1\"]\noutput \"y\" f32 [\"1\"]\n", code);
   Call call = *session.make_call();
-  ASSERT_TRUE(call.set_input("x", floats({9})).ok());
+  ASSERT_TRUE(call.set_input("x", row_of({9})).ok());
   const Status status = call.run();
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ((*session.memory_stats())[0].memory.live_bytes, 4);  // the copy of x
@@ -219,13 +219,13 @@ TEST(List, OptionalsMayHaveNoValue) {
     EXPECT_FALSE(*call.has_value(output));
     EXPECT_TRUE(call.elements(output)->empty());
   }
-  ASSERT_TRUE(call.set_input("a", floats({5})).ok());
+  ASSERT_TRUE(call.set_input("a", row_of({5})).ok());
   ASSERT_TRUE(call.set_sequence("b", {}).ok());
   ASSERT_TRUE(call.run().ok());
   EXPECT_THAT(firsts(call, 0), ElementsAre(5));
   EXPECT_TRUE(*call.has_value(1));
   EXPECT_TRUE(call.elements(1)->empty());
-  ASSERT_TRUE(call.set_sequence("b", {floats({6}), floats({7})}).ok());
+  ASSERT_TRUE(call.set_sequence("b", {row_of({6}), row_of({7})}).ok());
   ASSERT_TRUE(call.run().ok());
   EXPECT_THAT(firsts(call, 1), ElementsAre(6, 7));
 }
@@ -242,18 +242,18 @@ TEST(List, InputsOfAnotherKindAreRejected) {
   };
   Tensor good = *Tensor::allocate(DType::kF32, {2, 4});
   expect(call.set_input("xs", good), "input \"xs\": expected a sequence, given a tensor");
-  expect(call.set_sequence("x", {floats({1})}),
+  expect(call.set_sequence("x", {row_of({1})}),
          "input \"x\": expected a tensor f32[1], given a sequence");
   expect(call.set_no_value("xs"), "input \"xs\": expected sequence of f32[?, 4], given no value");
-  expect(call.set_sequence("o", {floats({1})}),
+  expect(call.set_sequence("o", {row_of({1})}),
          "input \"o\": expected optional of f32[1], given a sequence");
-  expect(call.set_sequence("xs", {good, floats({1})}),
+  expect(call.set_sequence("xs", {good, row_of({1})}),
          "input \"xs\": wrong rank: expected sequence of f32[?, 4], given f32[1]");
   expect(call.set_sequence("xs", {good, *Tensor::allocate(DType::kF32, {2, 5})}),
          "input \"xs\": wrong dim 1: expected sequence of f32[?, 4], given f32[2, 5]");
   expect(call.set_sequence("xs", {*Tensor::allocate(DType::kI32, {2, 4})}),
          "input \"xs\": wrong element type: expected sequence of f32[?, 4], given i32[2, 4]");
-  ASSERT_TRUE(call.set_input("x", floats({1})).ok());
+  ASSERT_TRUE(call.set_input("x", row_of({1})).ok());
   ASSERT_TRUE(call.set_no_value("o").ok());
   expect(call.run(), "missing input \"xs\": expected sequence of f32[?, 4]");
   expect(call.set_output("ys", good),

@@ -24,8 +24,8 @@ constexpr int64_t kStack = 1024;
 
 // A module with main(x: u8[n]) -> y: u8[4] and its code, the functions in `more`, and the i64
 // constant @minus_one. `stack` is the limit of the stack pool.
-format::ModuleContents contents_of(const std::string& code, const std::string& more = "",
-                                   int64_t stack = kStack) {
+format::ModuleContents stack_contents(const std::string& code, const std::string& more = "",
+                                      int64_t stack = kStack) {
   const std::string text =
       "scopevm_module 0.15 producer \"test\"\n"
       "device \"cpu\" kind \"cpu\"\n"
@@ -92,7 +92,7 @@ constexpr char kOver[] =
     "ret (%r6)\n}\n}\n";
 
 TEST(Stack, FramesDoNotOverlap) {
-  const Session session = *Session::create(test::load(contents_of(kNested, kOver)));
+  const Session session = *Session::create(test::load(stack_contents(kNested, kOver)));
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());
   for (int i = 0; i < 3; ++i) {
@@ -122,7 +122,7 @@ class CountingAllocator final : public Allocator {
 };
 
 TEST(Stack, TakesNoAllocator) {
-  const Module module = test::load(contents_of(kNested, kOver));
+  const Module module = test::load(stack_contents(kNested, kOver));
   const auto error = [&](const char* scope) {
     SessionOptions options;
     options.allocators.push_back({scope, std::make_shared<CountingAllocator>(), {}});
@@ -144,7 +144,7 @@ TEST(Stack, DoesNotAllocate) {
   options.wrap_allocator = [&](auto, std::string_view scope, std::shared_ptr<Allocator> given) {
     return scope == "global" ? given : allocator;
   };
-  const Session session = *Session::create(test::load(contents_of(kNested, kOver)), options);
+  const Session session = *Session::create(test::load(stack_contents(kNested, kOver)), options);
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({1, 2, 3, 4})).ok());
   ASSERT_TRUE(call.run().ok());
@@ -178,7 +178,7 @@ TEST(WrapAllocator, IsCalledForEachPool) {
     pools.push_back(std::string(device) + "." + std::string(scope));
     return std::make_shared<CountingWrapper>(std::move(allocator), calls);
   };
-  const Session session = *Session::create(test::load(contents_of(kNested, kOver)), options);
+  const Session session = *Session::create(test::load(stack_contents(kNested, kOver)), options);
   EXPECT_EQ(pools.size(), session.memory_stats()->size());
   EXPECT_EQ(pools.front(), "cpu.global");
   Call call = *session.make_call();
@@ -190,26 +190,26 @@ TEST(WrapAllocator, IsCalledForEachPool) {
 TEST(WrapAllocator, MustReturnAnAllocator) {
   SessionOptions options;
   options.wrap_allocator = [](auto...) { return std::shared_ptr<Allocator>(); };
-  const auto session = Session::create(test::load(contents_of(kNested, kOver)), options);
+  const auto session = Session::create(test::load(stack_contents(kNested, kOver)), options);
   EXPECT_EQ(session.status().message(),
             "wrap_allocator returned no allocator for memory scope \"cpu.global\"");
 }
 
 // A tensor that is allocated and released 1000 times uses the bytes of one tensor.
 TEST(Stack, LoopReusesTheSameBytes) {
-  const Session session = *Session::create(
-      test::load(contents_of("set_slot dst=s0 value=0\n"
-                             "again:\n"
-                             "%r1 = alloc_storage @global.stack size=1024\n"
-                             "%r2 = alloc_tensor %r1 offset=1020 bytes=4 u8 [4]\n"
-                             "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
-                             "add_slot dst=s0 by=1\n"
-                             "branch_less a=s0 b=1000 then_to=again else_to=end\n"
-                             "end:\n"
-                             "%r4 = alloc_storage @global size=4\n"
-                             "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
-                             "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
-                             "ret (%r5)\n")));
+  const Session session = *Session::create(test::load(
+      stack_contents("set_slot dst=s0 value=0\n"
+                     "again:\n"
+                     "%r1 = alloc_storage @global.stack size=1024\n"
+                     "%r2 = alloc_tensor %r1 offset=1020 bytes=4 u8 [4]\n"
+                     "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
+                     "add_slot dst=s0 by=1\n"
+                     "branch_less a=s0 b=1000 then_to=again else_to=end\n"
+                     "end:\n"
+                     "%r4 = alloc_storage @global size=4\n"
+                     "%r5 = alloc_tensor %r4 offset=0 bytes=4 u8 [4]\n"
+                     "device_copy to=%r5 to_pool=@global from=%r2 from_pool=@global.stack\n"
+                     "ret (%r5)\n")));
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes({5, 6, 7, 8})).ok());
   ASSERT_TRUE(call.run().ok());
@@ -218,12 +218,12 @@ TEST(Stack, LoopReusesTheSameBytes) {
 }
 
 TEST(Stack, TensorsAreInsideTheStorage) {
-  const Session session = *Session::create(
-      test::load(contents_of("load_dim dst=s0 %r0 axis=0\n"
-                             "%r1 = alloc_storage @global.stack size=64\n"
-                             "%r2 = alloc_tensor %r1 offset=s0 bytes=4 u8 [4]\n"
-                             "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
-                             "ret (%r0)\n")));
+  const Session session = *Session::create(test::load(
+      stack_contents("load_dim dst=s0 %r0 axis=0\n"
+                     "%r1 = alloc_storage @global.stack size=64\n"
+                     "%r2 = alloc_tensor %r1 offset=s0 bytes=4 u8 [4]\n"
+                     "device_copy to=%r2 to_pool=@global.stack from=%r0 from_pool=@global\n"
+                     "ret (%r0)\n")));
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(61))).ok());
   EXPECT_THAT(std::string(call.run().message()), HasSubstr("are outside of a storage of 64 bytes"));
@@ -260,7 +260,8 @@ std::string deeper(int64_t bytes) {
 constexpr char kCallsDeeper[] = "%r1 = call @deeper (%r0)\nret (%r1)\n";
 
 TEST(Stack, RecursionReleasesTheBytesOfEachFrame) {
-  const Session session = *Session::create(test::load(contents_of(kCallsDeeper, deeper(kStack))));
+  const Session session =
+      *Session::create(test::load(stack_contents(kCallsDeeper, deeper(kStack))));
   Call call = *session.make_call();
   ASSERT_TRUE(call.set_input(0, bytes(std::vector<uint8_t>(1000))).ok());
   ASSERT_TRUE(call.run().ok());
@@ -287,7 +288,7 @@ std::string error_of(const Session& session, int64_t depth, StatusCode code) {
 
 TEST(Stack, FramesOfACallShareALimit) {
   const Session session = *Session::create(test::load(
-      contents_of(kCallsDeeper, deeper(format::kMaxStackBytes), format::kMaxStackBytes)));
+      stack_contents(kCallsDeeper, deeper(format::kMaxStackBytes), format::kMaxStackBytes)));
   EXPECT_THAT(error_of(session, 1000, StatusCode::kResourceLimit),
               HasSubstr("deeper: the frames of nested calls exceed 268435456 bytes"));
 }
@@ -296,14 +297,14 @@ TEST(Stack, SessionLimitAppliesToAllFrames) {
   SessionOptions options;
   options.memory_limits = {{"global.stack", 10 * kStack + 64}};
   const Session session =
-      *Session::create(test::load(contents_of(kCallsDeeper, deeper(kStack))), options);
+      *Session::create(test::load(stack_contents(kCallsDeeper, deeper(kStack))), options);
   EXPECT_THAT(error_of(session, 11, StatusCode::kResourceLimit),
               HasSubstr("deeper: cpu global.stack: 1024 bytes requested, 64 bytes free"));
 }
 
 TEST(Stack, IsCacheLineAlignedInEveryFrame) {
   Result<std::shared_ptr<const vm::LoadedModule>> module =
-      vm::LoadedModule::create(contents_of(kCallsDeeper, deeper(1)));
+      vm::LoadedModule::create(stack_contents(kCallsDeeper, deeper(1)));
   ASSERT_TRUE(module.ok());
   vm::FrameStack frames;
   for (uint32_t i = 0; i < 400; ++i) {

@@ -120,7 +120,7 @@ void print_json(const CopyExplanation& explanation) {
   write_json(out);
 }
 
-const RegisteredReport registered(Form<CopyExplanation>{
+const RegisteredReport copies_report(Form<CopyExplanation>{
     .position = 20,
     .description = "Print each copy between places: its bytes, source, destination and reason",
     .text = print_text,

@@ -60,7 +60,7 @@ void print_json(const ExternalExplanation& explanation) {
   write_json(out);
 }
 
-const RegisteredReport registered(Form<ExternalExplanation>{
+const RegisteredReport external_report(Form<ExternalExplanation>{
     .position = 50, .text = print_text, .json = print_json, .is_tuned = true});
 
 }  // namespace

@@ -68,7 +68,7 @@ void print_json(const LayoutExplanation& explanation) {
   write_json(out);
 }
 
-const RegisteredReport registered(Form<LayoutExplanation>{
+const RegisteredReport layout_report(Form<LayoutExplanation>{
     .position = 30,
     .description = "Print the layout of the images of each op, and each conversion",
     .text = print_text,

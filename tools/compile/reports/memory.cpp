@@ -180,7 +180,7 @@ void print_text(const MemoryExplanation& explanation) {
   }
 }
 
-const RegisteredReport registered(Form<MemoryExplanation>{
+const RegisteredReport memory_report(Form<MemoryExplanation>{
     .position = 40,
     .description = "Print the bytes of each pool, what is live at the peak of each plan, and the "
                    "options that lower the peak",

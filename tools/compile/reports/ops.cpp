@@ -65,7 +65,7 @@ void print_json(const OpsExplanation& explanation) {
   write_json(out);
 }
 
-const RegisteredReport registered(Form<OpsExplanation>{
+const RegisteredReport ops_report(Form<OpsExplanation>{
     .position = 5,
     .description = "Print the ops of an ONNX model, and those that the "
                    "compiler does not support, with their nodes",

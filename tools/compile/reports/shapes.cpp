@@ -111,7 +111,7 @@ void print_json(const ShapeExplanation& explanation) {
   write_json(out);
 }
 
-const RegisteredReport registered(Form<ShapeExplanation>{
+const RegisteredReport shapes_report(Form<ShapeExplanation>{
     .position = 10,
     .description =
         "Print the shape of each value, the definition of each symbol, and each check of a call",

@@ -166,7 +166,7 @@ void declare(CLI::App& command, PlanCommand& options) {
   command.add_flag("--json", options.json, "Print the report as JSON");
 }
 
-const Command<PlanCommand> registered(
+const Command<PlanCommand> plan_command(
     {.position = 101,
      .name = "alloc plan",
      .description = "Assign offsets to buffers with sizes and lifespans, so that no two overlap"},

@@ -41,7 +41,7 @@ void declare(CLI::App& command, PlotOptions& options) {
 
 int execute(const PlotOptions& options) { return tool::report(plot(options)); }
 
-const tool::Command<PlotOptions> registered(
+const tool::Command<PlotOptions> plot_command(
     {.position = 105,
      .name = "alloc plot",
      .description =

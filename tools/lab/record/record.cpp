@@ -177,7 +177,7 @@ void declare(CLI::App& command, RecordOptions& options) {
       ->required();
 }
 
-const tool::Command<RecordOptions> registered(
+const tool::Command<RecordOptions> record_alloc(
     {.position = 102,
      .name = "alloc record",
      .description = "Run a command and record its allocations; exits with the command's exit code"},

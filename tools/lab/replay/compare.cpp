@@ -136,7 +136,7 @@ void declare(CLI::App& command, CompareCommand& options) {
 
 int execute(const CompareCommand& options) { return tool::report(compare(options)); }
 
-const tool::Command<CompareCommand> registered(
+const tool::Command<CompareCommand> compare_command(
     {.position = 104,
      .name = "alloc compare",
      .description = "Replay a memory trace with several allocators and compare time and memory"},

@@ -74,7 +74,7 @@ void declare(CLI::App& command, ReplayCommand& options) {
 
 int execute(const ReplayCommand& options) { return tool::report(replay_all(options)); }
 
-const tool::Command<ReplayCommand> registered(
+const tool::Command<ReplayCommand> replay_command(
     {.position = 103,
      .name = "alloc replay",
      .description = "Execute the operations of a memory trace with allocators"},

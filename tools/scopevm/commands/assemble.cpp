@@ -44,7 +44,7 @@ Status write_assembled(const AssembleOptions& options) {
 
 int assemble(const AssembleOptions& options) { return report(write_assembled(options)); }
 
-const Command<AssembleOptions> registered(
+const Command<AssembleOptions> assemble_command(
     {.position = 70, .name = "asm", .description = "Assemble a module"}, declare, assemble);
 
 }  // namespace

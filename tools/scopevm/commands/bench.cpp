@@ -221,10 +221,10 @@ int bench(const BenchOptions& options) {
   return report(measure(options, *module, *inputs, *std::move(session), began));
 }
 
-const Command<BenchOptions> registered({.position = 41,
-                                        .name = "bench",
-                                        .description = "Measure latency, throughput and memory"},
-                                       declare, bench);
+const Command<BenchOptions> bench_command({.position = 41,
+                                           .name = "bench",
+                                           .description = "Measure latency, throughput and memory"},
+                                          declare, bench);
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -213,7 +213,7 @@ int bound(const BoundOptions& options) {
   return kExitOk;
 }
 
-const Command<BoundOptions> registered(
+const Command<BoundOptions> bound_command(
     {.position = 90,
      .name = "bound",
      .description = "Print the exact number of bytes that a call allocates in each memory scope"},

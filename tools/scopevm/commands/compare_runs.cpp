@@ -183,10 +183,9 @@ int compare_runs(const CompareOptions& options) {
   return outside == 0 ? kExitOk : kExitWrong;
 }
 
-const Command<CompareOptions> registered({.position = 44,
-                                          .name = "compare-runs",
-                                          .description = "Compare the results of two runs"},
-                                         declare, compare_runs);
+const Command<CompareOptions> compare_runs_command(
+    {.position = 44, .name = "compare-runs", .description = "Compare the results of two runs"},
+    declare, compare_runs);
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -68,10 +68,10 @@ int debug(const CallArguments& arguments) {
   return report(debug_call(arguments, *std::move(session), *module, *inputs));
 }
 
-const Command<CallArguments> registered({.position = 46,
-                                         .name = "debug",
-                                         .description = "Step through a call of a module"},
-                                        declare, debug);
+const Command<CallArguments> debug_command({.position = 46,
+                                            .name = "debug",
+                                            .description = "Step through a call of a module"},
+                                           declare, debug);
 
 }  // namespace
 }  // namespace scopevm::tool

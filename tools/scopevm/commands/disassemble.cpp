@@ -32,7 +32,7 @@ Status print_text(const DisassembleOptions& options) {
 
 int disassemble(const DisassembleOptions& options) { return report(print_text(options)); }
 
-const Command<DisassembleOptions> registered(
+const Command<DisassembleOptions> disassemble_command(
     {.position = 60, .name = "dis", .description = "Disassemble a module"}, declare, disassemble);
 
 }  // namespace

@@ -254,7 +254,7 @@ Status print_module(const InspectOptions& options) {
 
 int inspect(const InspectOptions& options) { return report(print_module(options)); }
 
-const Command<InspectOptions> registered(
+const Command<InspectOptions> inspect_command(
     {.position = 50,
      .name = "inspect",
      .description =

@@ -39,7 +39,7 @@ int machine(const MachineOptions& options) {
   return kExitOk;
 }
 
-const Command<MachineOptions> registered(
+const Command<MachineOptions> machine_command(
     {.position = 30,
      .name = "machine",
      .description = "Print the devices of this host as a machine description for --machine"},

@@ -208,10 +208,9 @@ int replay(const ReplayOptions& options) {
   return *is_equal ? kExitOk : kExitWrong;
 }
 
-const Command<ReplayOptions> registered({.position = 42,
-                                         .name = "replay",
-                                         .description = "Run a recorded call again and compare"},
-                                        declare, replay);
+const Command<ReplayOptions> replay_command(
+    {.position = 42, .name = "replay", .description = "Run a recorded call again and compare"},
+    declare, replay);
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -306,6 +306,7 @@ Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
   if (session.running_threads() < session.threads())
     print_message(stderr, "scopevm: warning: the system could start {} of {} threads\n",
                   session.running_threads(), session.threads());
+  SCOPEVM_RETURN_IF_ERROR(stream.keep_states(call));
   for (const NamedText& output : plan.outputs)
     SCOPEVM_RETURN_IF_ERROR(write_output(call, stream, output, module.signature()));
   SCOPEVM_RETURN_IF_ERROR(traces.write(options));
@@ -348,8 +349,8 @@ int run(const RunOptions& options) {
   return run_module(options, *module, nullptr, began);
 }
 
-const Command<RunOptions> registered({.position = 40, .name = "run", .description = "Run a module"},
-                                     declare, run);
+const Command<RunOptions> run_command(
+    {.position = 40, .name = "run", .description = "Run a module"}, declare, run);
 
 }  // namespace
 

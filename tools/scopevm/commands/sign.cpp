@@ -94,10 +94,10 @@ int sign(const SignOptions& options) {
   return report(run_sign(options));
 }
 
-const Command<SignOptions> registered({.position = 82,
-                                       .name = "sign",
-                                       .description = "Sign a module, or make a pair of keys"},
-                                      declare, sign);
+const Command<SignOptions> sign_command({.position = 82,
+                                         .name = "sign",
+                                         .description = "Sign a module, or make a pair of keys"},
+                                        declare, sign);
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -58,7 +58,7 @@ Status check(const VerifyOptions& options) {
 
 int verify(const VerifyOptions& options) { return report(check(options)); }
 
-const Command<VerifyOptions> registered(
+const Command<VerifyOptions> verify_command(
     {.position = 80,
      .name = "verify",
      .description = "Check a module's checksums and bytecode, and its signature"},

@@ -330,7 +330,9 @@ Result<InferResponse> Inference::response() const {
     const Tensor& tensor = outputs()[index];
     if (tensor.is_empty())
       return invalid("output " + runtime::quoted(name) +
-                     " is not a tensor, and the protocol has no other values");
+                     (is_state_output(name)
+                          ? " is a state in memory of another rank"
+                          : " is not a tensor, and the protocol has no other values"));
     response.outputs.push_back({name, tensor});
     response.is_binary.push_back(is_binary);
     return {};

@@ -56,11 +56,12 @@ Result<std::unique_ptr<Batcher>> batcher_for(const Session& session,
 }  // namespace
 
 LoadedModel::LoadedModel(std::string name_, int64_t version_, ModelConfig config_, Module module_,
-                         Session session_, std::unique_ptr<Batcher> batcher_)
+                         Job::Use ranks_, Session session_, std::unique_ptr<Batcher> batcher_)
     : name(std::move(name_)),
       version(version_),
       config(std::move(config_)),
       module(std::move(module_)),
+      ranks(std::move(ranks_)),
       session(std::move(session_)),
       states(states_of(module.signature(), config.sequences)),
       sequences(config.sequences),
@@ -73,11 +74,16 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::load(std::string name, int64_t
   SessionOptions options;
   options.threads = environment.threads;
   options.scheduler = environment.scheduler;
+  Job::Use ranks;
+  if (module.ranks() > 1 && environment.job) {
+    SCOPEVM_ASSIGN_OR_RETURN(ranks, environment.job->begin(path, module.ranks()));
+    options.transport = ranks.get();
+  }
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, options));
   SCOPEVM_ASSIGN_OR_RETURN(std::unique_ptr<Batcher> batcher,
                            batcher_for(session, config.batch, environment.scheduler.workers()));
   auto model = std::make_shared<LoadedModel>(std::move(name), version, std::move(config), module,
-                                             session, std::move(batcher));
+                                             std::move(ranks), session, std::move(batcher));
   SCOPEVM_RETURN_IF_ERROR(check_states(module.signature(), model->states));
   if (model->config.generate) {
     Status status = check_generation(module.signature(), *model->config.generate, model->states);

@@ -35,6 +35,10 @@ Status give_result(const vm::Request& request, size_t index, Managed** out) {
     return {StatusCode::kInvalidArgument,
             "result " + std::to_string(index) +
                 " is a list: read its elements with scopevm_call_output_element"};
+  if (outputs[index].is_empty())
+    return {StatusCode::kInvalidArgument,
+            "result " + std::to_string(index) +
+                " is in memory of another rank: read it with scopevm_state_value"};
   return give_tensor(outputs[index], out);
 }
 

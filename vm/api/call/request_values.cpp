@@ -11,6 +11,7 @@
 #include "vm/run/bound/request_check.h"
 #include "vm/run/call/bind.h"
 #include "vm/run/call/bound_session.h"
+#include "vm/run/call/state/call_state.h"
 
 namespace scopevm::vm {
 namespace {
@@ -115,7 +116,13 @@ Status set_zeros(Request& request, const std::map<std::string, int64_t>& dims) {
   const LoadedModule& module = request.session->module();
   SCOPEVM_RETURN_IF_ERROR(check_request(module.signature(), dims, 1));
   const std::vector<TensorSignature>& inputs = module.signature().inputs;
+  // Only a state can have values in memory of another rank.
+  if (request.session->has_inputs_on_ranks()) {
+    SCOPEVM_ASSIGN_OR_RETURN(request.state,
+                             CallState::create(request.session, {.pairs = {}, .dims = dims}));
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (request.state != nullptr && inputs[i].state_output >= 0) continue;
     if (inputs[i].has_default) {
       SCOPEVM_RETURN_IF_ERROR(set_tensor(request, i, Tensor()));
     } else if (inputs[i].kind == ValueKind::kSequence) {

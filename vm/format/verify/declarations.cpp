@@ -159,6 +159,15 @@ Status verify_state(const FunctionDecl& function, const TensorDecl& input) {
               : invalid("state output " + quoted(output.name) + ": not of the input's type");
 }
 
+// Whether the value is an input with a state in place, or its output in the same pool.
+bool is_changed_in_place(const FunctionDecl& function, const TensorDecl& value) {
+  return std::ranges::any_of(function.inputs, [&](const TensorDecl& input) {
+    if (!input.is_in_place) return false;
+    const TensorDecl& output = function.outputs[static_cast<size_t>(input.state_output)];
+    return (&value == &input || &value == &output) && input.pool == output.pool;
+  });
+}
+
 // Verifies the inputs and outputs of an entry function (main or a variant): no closures, and host
 // memory outside of frames. Callers' tensors are not in memory that another device accesses.
 Status verify_entry(const ModuleContents& module, const FunctionDecl& function) {
@@ -185,10 +194,10 @@ Status verify_entry(const ModuleContents& module, const FunctionDecl& function) 
             quoted(value.name) +
             ": a value of the module's interface must be in host memory, given memory of " +
             device_text(module, value.pool));
-      else if (module.rank_of(value.pool) != 0)
+      else if (module.rank_of(value.pool) != 0 && !is_changed_in_place(function, value))
         return invalid(quoted(value.name) +
-                       ": a value of the module's interface must be in memory of rank 0, given "
-                       "memory of " +
+                       ": a value of the module's interface that is not a state in place must be "
+                       "in memory of rank 0, given memory of " +
                        device_text(module, value.pool));
   return {};
 }
@@ -255,11 +264,13 @@ Status verify_functions(const ModuleContents& module) {
 }
 
 // Callers see only the signature of main. A variant must therefore have the same names, kinds,
-// element types and ranks.
-bool are_alike(const std::vector<TensorDecl>& a, const std::vector<TensorDecl>& b) {
-  return std::ranges::equal(a, b, [](const TensorDecl& x, const TensorDecl& y) {
+// element types and ranks, and a state that main has in memory of another rank of the job.
+bool are_alike(const ModuleContents& module, const std::vector<TensorDecl>& a,
+               const std::vector<TensorDecl>& b) {
+  return std::ranges::equal(a, b, [&](const TensorDecl& x, const TensorDecl& y) {
     return x.name == y.name && x.kind == y.kind && x.dtype == y.dtype &&
-           x.dims.size() == y.dims.size();
+           x.dims.size() == y.dims.size() && module.rank_of(x.pool) == module.rank_of(y.pool) &&
+           (module.rank_of(x.pool) == 0 || x.state_output == y.state_output);
   });
 }
 
@@ -271,8 +282,8 @@ Status verify_variant(const ModuleContents& module, const VariantDecl& variant,
   if (&function == &main) return invalid("function is main, expected another function");
   const std::string expected =
       " differ from those of main: expected the same names, kinds, element types and ranks";
-  if (!are_alike(function.inputs, main.inputs)) return invalid("inputs" + expected);
-  if (!are_alike(function.outputs, main.outputs)) return invalid("outputs" + expected);
+  if (!are_alike(module, function.inputs, main.inputs)) return invalid("inputs" + expected);
+  if (!are_alike(module, function.outputs, main.outputs)) return invalid("outputs" + expected);
   // LoadedModule::entry() compares the values of the dimensions by position.
   if (!std::ranges::equal(variant.dimensions, main.dimensions, {}, &DimensionDecl::name,
                           &DimensionDecl::name))

@@ -175,6 +175,13 @@ Status BoundSession::bind_ranks(const scopevm_transport* transport) {
   return {};
 }
 
+bool BoundSession::has_inputs_on_ranks() const {
+  const std::vector<format::TensorDecl>& inputs = module_->main().decl->inputs;
+  return ranks_ != nullptr && std::ranges::any_of(inputs, [&](const format::TensorDecl& input) {
+           return rank_of_pool_[input.pool] != 0;
+         });
+}
+
 Status BoundSession::bind_pools(const SessionOptions& options) {
   const format::ModuleContents& contents = module_->contents();
   std::vector<std::shared_ptr<Allocator>> allocators(contents.pools.size());

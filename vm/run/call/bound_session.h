@@ -46,6 +46,12 @@ class BoundSession {
   RankGroup* ranks() { return ranks_.get(); }
   // By pool: its rank. Empty without ranks().
   const std::vector<int>& rank_of_pool() const { return rank_of_pool_; }
+  // The rank whose memory has the input. REQUIRES: ranks().
+  int rank_of_input(size_t index) const {
+    return rank_of_pool_[module_->main().decl->inputs[index].pool];
+  }
+  // Whether another rank has the memory of an input.
+  bool has_inputs_on_ranks() const;
   const BoundDevices& devices() const { return devices_; }
   const BoundExternals& externals() const { return externals_; }
   Executor& executor() { return *executor_; }

@@ -11,6 +11,7 @@
 #include "runtime/tensor/tensor_access.h"
 #include "vm/run/call/string_ops.h"
 #include "vm/run/frame/list.h"
+#include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
 namespace {
@@ -35,6 +36,10 @@ class ResultMaker {
     const LoadedModule& module = session_.module();
     const std::string& name = module.output_names()[output];
     SCOPEVM_RETURN_IF_ERROR(check_bytes(name, from, dims));
+    if (is_remote(from.data)) {  // a state of another rank
+      request_.results.emplace_back();
+      return {};
+    }
     const OutputBuffer& given = request_.outputs[output];
     if (!given.tensor.is_empty()) {
       int64_t bytes = 0;

@@ -7,6 +7,7 @@
 
 #include "runtime/count_text.h"
 #include "runtime/without_exceptions.h"
+#include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
 
@@ -19,7 +20,15 @@ using runtime::count_text;
 bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
   // Only CPU kernels have an address in the table. Kernels of other devices access only device
   // memory.
-  return kernels_[contents_.launches[in.entry.value].kernel] != nullptr;
+  const format::LaunchDecl& launch = contents_.launches[in.entry.value];
+  if (kernels_[launch.kernel] == nullptr) return false;
+  if (!is_on_other_rank(pending_index_)) return true;
+  // Transfers continue while a kernel accesses other bytes.
+  for (uint32_t i = 0; i < in.buffers.size(); ++i) {
+    const Register& buffer = frame_.registers[in.buffers[i].value];
+    if (session_.ranks()->accesses(buffer.data, buffer.bytes, i >= launch.read_only)) return true;
+  }
+  return false;
 }
 
 // The work of one device executes in order. A copy must wait only if it does not involve the device
@@ -53,11 +62,14 @@ bool Interpreter::settle() {
   if (pending_device_ == nullptr) return true;
   wait_for(pending_index_, runtime::StreamWork::kHostUses);
   const Status settled = on_thread([&] {
-    // No work is pending after the wait, even if it fails.
+    // No work of a device is pending after the wait, even if it fails.
     pending_device_ = nullptr;
     is_watched_ = options_.hook != nullptr;
     Status status = context_.streams[pending_index_]->settle();
-    for (Storage* storage : deferred_) context_.release(storage);
+    // After a failure, messages can still be under way. The call then releases its storages at its
+    // end.
+    if (status.ok())
+      for (Storage* storage : deferred_) context_.release(storage);
     deferred_.clear();
     return status;
   });
@@ -81,7 +93,9 @@ bool Interpreter::is_in_host_memory(const Storage& storage) const {
 // Pending work on host memory may still read or write a host storage. Its release then waits until
 // this work has ended, so that no other call allocates the block before.
 void Interpreter::release_storage(Storage* storage) {
-  if (pending_device_ != nullptr && is_in_host_memory(*storage)) {
+  if (pending_device_ != nullptr && is_in_host_memory(*storage) &&
+      (storage->is_list || !is_on_other_rank(pending_index_) ||
+       session_.ranks()->accesses(storage->data, storage->bytes, true))) {
     deferred_.push_back(storage);
     return;
   }
@@ -154,11 +168,20 @@ bool Interpreter::uses_host_memory(isa::RegisterList buffers) const {
   return false;
 }
 
+// Whether the device belongs to another rank. The transfers from and to all of them end together:
+// RankGroup::settle().
+bool Interpreter::is_on_other_rank(uint32_t device) const {
+  const RankGroup* const ranks = session_.ranks();
+  return ranks != nullptr && static_cast<int>(contents_.devices[device].rank) != ranks->rank();
+}
+
 // Records that the device's pending work accesses host memory. First waits for such work of another
-// device, so that at most one device has any.
+// device, so that at most one device has any, or those of other ranks have.
 bool Interpreter::begin_host_access(uint32_t device) {
   runtime::Device* const accessing = session_.devices().device(device).get();
-  if (pending_device_ != accessing && !settle()) return false;
+  const bool ends_together =
+      pending_device_ != nullptr && is_on_other_rank(pending_index_) && is_on_other_rank(device);
+  if (pending_device_ != accessing && !ends_together && !settle()) return false;
   pending_device_ = accessing;
   is_watched_ = true;
   pending_index_ = device;

@@ -54,15 +54,19 @@ bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start
         emulation->copy_seconds(in.from_pool.value, in.to_pool.value, reg(in.from).bytes);
     if (!wait_at_least(seconds, start)) return false;
   }
-  if (is_traced_) context_.tracer.record(traced_copy(in), start);
+  // Other ranks trace their own copies and launches.
+  const bool is_here = !is_on_other_rank(contents_.pools[in.from_pool.value].device) ||
+                       !is_on_other_rank(contents_.pools[in.to_pool.value].device);
+  if (is_traced_ && is_here) context_.tracer.record(traced_copy(in), start);
   return true;
 }
 
 // Only launches on CPUs are emulated. Launches on other devices take their actual time.
 bool Interpreter::finish_launch(const format::LaunchDecl& launch, isa::RegisterList buffers,
                                 Clock::time_point start) {
-  const bool is_on_cpu =
-      session_.devices().device(contents_.kernels[launch.kernel].device) == nullptr;
+  const uint32_t device = contents_.kernels[launch.kernel].device;
+  if (is_on_other_rank(device)) return true;
+  const bool is_on_cpu = session_.devices().device(device) == nullptr;
   if (session_.emulation() != nullptr && is_on_cpu) {
     double seconds = 0;
     for (uint32_t i = 0; i < buffers.size(); ++i) {

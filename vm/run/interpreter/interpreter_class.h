@@ -161,6 +161,7 @@ class Interpreter {
   bool launch_on_device(const format::LaunchDecl& launch, isa::RegisterList buffers, int64_t grid,
                         int64_t grain);
   bool uses_host_memory(isa::RegisterList buffers) const;
+  bool is_on_other_rank(uint32_t device) const;
   bool begin_host_access(uint32_t device);
   bool settle_before(isa::Opcode opcode);
   template <typename Op>

@@ -19,10 +19,15 @@ Status Interpreter::begin_on_ranks() {
   if (options_.hook != nullptr)
     return {StatusCode::kUnsupported, "an execution hook sees one rank only: run without ranks"};
   const Request& request = *context_.request;
-  if (ranks->is_leader())
+  if (ranks->is_leader()) {
+    for (size_t i = 0; i < request.inputs.size(); ++i)
+      if (session_.rank_of_input(i) != 0 && !is_remote(request.inputs[i].data()))
+        return {StatusCode::kInvalidArgument,
+                "input \"" + session_.module().input_names()[i] + "\" is in memory of rank " +
+                    std::to_string(session_.rank_of_input(i)) + ": only a state can be its value"};
     SCOPEVM_RETURN_IF_ERROR(
-        ranks->begin(shapes_of(request), [this] { return vm::check_interrupts(options_); }));
-  else if (!request.is_of_rank_0)
+        ranks->begin(numbers_of(request), [this] { return vm::check_interrupts(options_); }));
+  } else if (!request.is_of_rank_0)
     return {StatusCode::kInvalidArgument,
             "this process is rank " + std::to_string(ranks->rank()) +
                 ": its session runs the requests of rank 0 (Session::follow())"};

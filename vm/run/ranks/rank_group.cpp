@@ -12,7 +12,7 @@
 namespace scopevm::vm {
 namespace {
 
-enum Tag : int { kControl = 1, kData = 2 };
+constexpr int kTestsBeforeWaits = 100;
 
 std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
@@ -22,6 +22,7 @@ RankGroup::RankGroup(const scopevm_transport& transport)
     : transport_(transport),
       sent_(static_cast<size_t>(transport.ranks)),
       received_(sent_.size()),
+      reported_(sent_.size()),
       outcomes_(sent_.size()) {}
 
 Result<std::unique_ptr<RankGroup>> RankGroup::create(const scopevm_transport* transport, int ranks,
@@ -88,6 +89,7 @@ Status RankGroup::health() const {
 }
 
 Status RankGroup::fail() {
+  has_failed_ = true;
   std::lock_guard lock(health_mutex_);
   if (health_.ok())
     health_ =
@@ -175,63 +177,17 @@ Status RankGroup::wait(Done is_done) {
   }
 }
 
-// --- Transfers. ---
-
-Status RankGroup::transfer(int peer, void* data, int64_t bytes, bool is_receive) {
-  auto* at = static_cast<std::byte*>(data);
-  const std::byte* const end = at + bytes;
-  // The memory plan reuses bytes as soon as the instructions permit it in their order.
-  if (std::ranges::any_of(transfers_, [&](const Transfer& other) {
-        return (is_receive || other.is_receive) && other.begin < end && at < other.end;
-      }))
-    SCOPEVM_RETURN_IF_ERROR(settle());
-  for (; at < end; at += SCOPEVM_TRANSPORT_MAX_BYTES)
-    SCOPEVM_RETURN_IF_ERROR(
-        start_transfer(peer, at, std::min(end - at, SCOPEVM_TRANSPORT_MAX_BYTES), is_receive));
-  return {};
-}
-
-Status RankGroup::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive) {
-  Transfer& started =
-      transfers_.emplace_back(Transfer{nullptr, peer, is_receive, data, data + bytes});
-  started.operation = is_receive ? transport_.receive(transport_.context, peer, kData, data, bytes)
-                                 : transport_.send(transport_.context, peer, kData, data, bytes);
-  if (started.operation == nullptr) {
-    transfers_.pop_back();
-    return fail();
-  }
-  if (!is_receive) ++sent_[static_cast<size_t>(peer)];
-  return {};
-}
-
-Status RankGroup::send(int to, const void* data, int64_t bytes) {
-  return transfer(to, const_cast<void*>(data), bytes, false);
-}
-
-Status RankGroup::receive(int from, void* data, int64_t bytes) {
-  return transfer(from, data, bytes, true);
-}
-
-Status RankGroup::test_operations() {
-  bool has_failed = false;
-  const auto has_ended = [&](void* operation) {
-    if (has_failed) return false;
-    const int state = transport_.test(transport_.context, operation);
-    has_failed = state == SCOPEVM_TRANSPORT_FAILED;
-    return state != SCOPEVM_TRANSPORT_PENDING;
-  };
-  std::erase_if(outgoing_, [&](const Outgoing& sent) { return has_ended(sent.operation); });
-  std::erase_if(transfers_, [&](const Transfer& transfer) {
-    if (!has_ended(transfer.operation)) return false;
-    if (transfer.is_receive && !has_failed) ++received_[static_cast<size_t>(transfer.peer)];
-    return true;
-  });
-  return has_failed ? fail() : Status();
-}
+// --- Waits. ---
 
 Status RankGroup::settle() {
-  if (transfers_.empty()) return {};
+  if (transfers_.empty() && !has_failed_) return {};
   SCOPEVM_RETURN_IF_ERROR(health());
+  // Most messages arrive within microseconds. Looking for failures of other ranks would take longer
+  // than a test.
+  for (int i = 0; i < kTestsBeforeWaits; ++i) {
+    SCOPEVM_RETURN_IF_ERROR(test_operations());
+    if (transfers_.empty()) return {};
+  }
   return wait([this]() -> Result<bool> {
     if (transfers_.empty()) return true;
     if (!stopped_.ok()) return stopped_;
@@ -269,16 +225,43 @@ void RankGroup::stop_if_aborted() {
     stopped_ = Status(StatusCode::kCancelled, "another rank failed");
 }
 
-Status RankGroup::begin(const std::vector<int64_t>& shapes,
+void RankGroup::reserve_release() {
+  std::lock_guard lock(released_mutex_);
+  released_.reserve(released_.size() + to_release_ + 1);
+  ++to_release_;
+}
+
+void RankGroup::release(int64_t address) {
+  std::lock_guard lock(released_mutex_);
+  released_.push_back(address);
+  --to_release_;
+}
+
+// The number of released addresses, these, and `numbers`.
+std::vector<int64_t> RankGroup::with_released(std::span<const int64_t> numbers) {
+  std::lock_guard lock(released_mutex_);
+  std::vector<int64_t> all = {static_cast<int64_t>(released_.size())};
+  all.reserve(1 + released_.size() + numbers.size());
+  all.insert(all.end(), released_.begin(), released_.end());
+  all.insert(all.end(), numbers.begin(), numbers.end());
+  released_.clear();  // keeps its capacity
+  return all;
+}
+
+Status RankGroup::begin(std::span<const int64_t> numbers,
                         std::function<Status()> check_interrupts) {
   while (!turn_.try_lock_for(std::chrono::milliseconds(1)))
     SCOPEVM_RETURN_IF_ERROR(check_interrupts());
-  Status begun = health();
-  if (begun.ok()) start(request_ + 1);
-  check_interrupts_ = std::move(check_interrupts);
-  for (int to = 1; to < size() && begun.ok(); ++to)
-    begun = send_control(
-        to, {.kind = ControlMessage::Kind::kRequest, .request = request_, .numbers = shapes});
+  const Status begun = runtime::without_exceptions([&]() -> Status {
+    SCOPEVM_RETURN_IF_ERROR(health());
+    start(request_ + 1);
+    check_interrupts_ = std::move(check_interrupts);
+    const ControlMessage message{.kind = ControlMessage::Kind::kRequest,
+                                 .request = request_,
+                                 .numbers = with_released(numbers)};
+    for (int to = 1; to < size(); ++to) SCOPEVM_RETURN_IF_ERROR(send_control(to, message));
+    return {};
+  });
   if (begun.ok()) return begun;
   is_active_ = false;
   turn_.unlock();
@@ -293,6 +276,7 @@ Status RankGroup::end(Status status, std::span<PoolUse> uses, std::span<const in
     return result;
   });
   if (!is_ended) {
+    has_failed_ = true;
     std::lock_guard lock(health_mutex_);
     if (health_.ok()) health_ = ended;
   }
@@ -347,7 +331,7 @@ Status RankGroup::lead_end(std::span<PoolUse> uses, std::span<const int> rank_of
   for (size_t from = 1; from < ranks; ++from) {
     const std::vector<int64_t>& numbers = outcomes_[from].message.numbers;
     const bool has_uses = numbers.size() > ranks;
-    if (numbers.size() < ranks || (stopped_.ok() && !has_uses) ||
+    if (numbers.size() < ranks || (stopped_.ok() && !has_uses && !uses.empty()) ||
         (has_uses && !uses.empty() && numbers.size() != ranks + 2 * uses.size()))
       return {StatusCode::kDevice, "a rank sent an invalid message"};
     for (size_t i = 0; i < uses.size() && has_uses; ++i)
@@ -422,7 +406,7 @@ Status RankGroup::drain(std::span<const int64_t> sent_here) {
   });
 }
 
-Result<std::optional<std::vector<int64_t>>> RankGroup::next_request() {
+Result<std::optional<RankGroup::Begun>> RankGroup::next_request() {
   SCOPEVM_RETURN_IF_ERROR(health());
   while (true) {
     SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> { return is_over_ || next_ || end_; }));
@@ -432,10 +416,15 @@ Result<std::optional<std::vector<int64_t>>> RankGroup::next_request() {
     }
     if (next_) {
       const ControlMessage next = *std::exchange(next_, std::nullopt);
+      const std::span<const int64_t> numbers = next.numbers;
+      if (numbers.empty() || numbers[0] < 0 || std::cmp_greater_equal(numbers[0], numbers.size()))
+        return Status(StatusCode::kDevice, "rank 0 sent an invalid message");
       start(next.request);
-      return std::optional(next.numbers);
+      const auto released = numbers.subspan(1, static_cast<size_t>(numbers[0])),
+                 rest = numbers.subspan(1 + released.size());
+      return std::optional(Begun{{released.begin(), released.end()}, {rest.begin(), rest.end()}});
     }
-    return std::optional<std::vector<int64_t>>();
+    return std::optional<Begun>();
   }
 }
 

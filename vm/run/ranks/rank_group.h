@@ -3,16 +3,20 @@
 // devices of two ranks is a message from one to the other. docs/ranks.md describes the protocol,
 // and docs/decisions/0029-ranks.md why it cannot deadlock.
 //
-// Rank 0 begins a request by sending the shapes of the inputs to the others. At the end of the
-// request, they report its outcome to rank 0. If a rank fails, rank 0 aborts the request on all of
-// them, and each receives what was sent to it, so that the next request finds no old message. Rank
-// 0 waits until all have done so: a receive that was started before could take a later message.
+// Rank 0 begins a request by sending the shapes of the inputs, or what to do with the memory of
+// states, to the others. At the end of the request, they report its outcome to rank 0. If a rank
+// fails, rank 0 aborts the request on all of them, and each receives what was sent to it, so that
+// the next request finds no old message. Rank 0 waits until all have done so: a receive that was
+// started before could take a later message.
 //
 // Thread-safety: on rank 0, begin() waits for the end of the request of another thread. From
 // begin() to end(), one thread at a time uses the group. On the others, next_request() and the
 // functions of its request are called by one thread.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -23,11 +27,18 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device/device.h"
 #include "scopevm/c/transport.h"
 #include "scopevm/status.h"
 #include "vm/run/ranks/control_message.h"
 
 namespace scopevm::vm {
+
+// Receives the time of a transfer, if it is not null.
+struct TransferObserver {
+  runtime::CommandObserver* observer = nullptr;
+  uint64_t command = 0;
+};
 
 class RankGroup {
  public:
@@ -48,11 +59,10 @@ class RankGroup {
   // The error after which no request can run, if there was one.
   Status health() const;
 
-  // On rank 0: begins a request and sends the shapes of its inputs to the others, where
-  // next_request() begins it. Waits, also for the request of another thread, call
-  // `check_interrupts`, and fail with its error. After an error, end() must not be called. Errors:
-  // health(), those of `check_interrupts`.
-  Status begin(const std::vector<int64_t>& shapes, std::function<Status()> check_interrupts);
+  // On rank 0: begins a request and sends `numbers` to the others, where next_request() begins it.
+  // Waits, also for the request of another thread, call `check_interrupts`, and fail with its
+  // error. After an error, end() must not be called. Errors: health(), those of `check_interrupts`.
+  Status begin(std::span<const int64_t> numbers, std::function<Status()> check_interrupts);
   // The memory of the request in a pool of this rank.
   struct PoolUse {
     int64_t peak_bytes = 0;
@@ -68,25 +78,49 @@ class RankGroup {
   bool is_active() const { return is_active_; }
 
   // Transfers of the request, which start now, or after the ones that access the same bytes. The
-  // bytes must not be written (send) or accessed (receive) until settle() or end() has returned.
-  Status send(int to, const void* data, int64_t bytes);
-  Status receive(int from, void* data, int64_t bytes);
+  // bytes must not be written (send) or accessed (receive) until settle() or end() has returned, or
+  // accesses() is false.
+  Status send(int to, const void* data, int64_t bytes, TransferObserver observer = {});
+  Status receive(int from, void* data, int64_t bytes, TransferObserver observer = {});
+  // Whether a transfer that has not ended conflicts with an access to the bytes. Lets the transfers
+  // proceed; settle() returns their errors.
+  bool accesses(const void* data, int64_t bytes, bool is_write);
   // Waits for all transfers. Errors: those of the transport and of other ranks, interrupts.
   Status settle();
   // Every rank calls this. `value` of rank `owner` is assigned to those of the others.
   Status share(int owner, int64_t& value);
 
-  // On the other ranks: waits for a request of rank 0, and returns its shapes. No value: rank 0 has
-  // ended its session. Errors: health().
-  Result<std::optional<std::vector<int64_t>>> next_request();
+  // On rank 0: the address of memory of another rank is not used any more. The others are sent it
+  // with the next request. Thread-safe; does not throw. REQUIRES: reserve_release() was called once
+  // for it.
+  void release(int64_t address);
+  void reserve_release();
+  // The offset of `bytes` new bytes in the addresses of other ranks (remote_memory.h). Thread-safe.
+  uint64_t new_offset(uint64_t bytes) {
+    return next_offset_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  // On the other ranks: waits for a request of rank 0. No value: rank 0 has ended its session.
+  // Errors: health().
+  struct Begun {
+    std::vector<int64_t> released;  // addresses
+    std::vector<int64_t> numbers;
+  };
+  Result<std::optional<Begun>> next_request();
 
  private:
+  enum Tag : int { kControl = 1, kData = 2 };
+
   struct Transfer {
     void* operation;
     int peer;
     bool is_receive;
     const std::byte* begin;
     const std::byte* end;
+    std::chrono::steady_clock::time_point started;
+    TransferObserver observer;
+
+    bool conflicts(const void* data, int64_t bytes, bool is_write) const;
   };
   struct Outgoing {
     std::string bytes;
@@ -101,8 +135,10 @@ class RankGroup {
   explicit RankGroup(const scopevm_transport& transport);
   Status greet(uint64_t digest);
   Status fail();  // the transport has failed
-  Status transfer(int peer, void* data, int64_t bytes, bool is_receive);
-  Status start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive);
+  Status transfer(int peer, void* data, int64_t bytes, bool is_receive, TransferObserver observer);
+  Status start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive,
+                        TransferObserver observer = {});
+  void report(const Transfer& ended);
   // Releases the transfers and messages that have ended.
   Status test_operations();
   // Calls `is_done`, which returns a Result<bool>, until it returns true. Meanwhile handles the
@@ -121,6 +157,7 @@ class RankGroup {
   Status drain(std::span<const int64_t> sent_here);
   // The same on the other ranks, for the message kEnd in `end_`.
   Status drain_at_end();
+  std::vector<int64_t> with_released(std::span<const int64_t> numbers);
   void start(uint64_t request);
   void stop_if_aborted();
   void give_up_transfers();
@@ -132,6 +169,11 @@ class RankGroup {
   std::timed_mutex turn_;     // held during a request of rank 0
   mutable std::mutex health_mutex_;
   Status health_;
+  bool has_failed_ = false;  // health() is not ok; for the thread of the request
+  std::atomic<uint64_t> next_offset_{0};
+  std::mutex released_mutex_;
+  std::vector<int64_t> released_;  // has capacity for all that will be
+  size_t to_release_ = 0;
   // Of the current request.
   uint64_t request_ = 0;
   bool is_active_ = false;
@@ -139,7 +181,8 @@ class RankGroup {
   std::list<Outgoing> outgoing_;              // control messages
   std::vector<Transfer> transfers_;
   std::vector<int64_t> sent_, received_;  // messages by rank; those whose transfer has ended
-  Status stopped_;                        // another rank has failed, or rank 0
+  std::vector<std::chrono::steady_clock::time_point> reported_;  // by rank: the end of the last one
+  Status stopped_;  // another rank has failed, or rank 0
   bool has_aborted_ = false;
   std::vector<Outcome> outcomes_;  // on rank 0, by rank
   // On the other ranks.

@@ -14,20 +14,30 @@ class RemoteStream final : public runtime::DeviceStream {
   RemoteStream(RankGroup& group, int rank) : group_(group), rank_(rank) {}
 
   Status copy_in(void*, const void* from_host, int64_t bytes) override {
-    return group_.send(rank_, from_host, bytes);
+    return group_.send(rank_, from_host, bytes, std::exchange(next_, {}));
   }
   Status copy_out(void* to_host, const void*, int64_t bytes) override {
-    return group_.receive(rank_, to_host, bytes);
+    return group_.receive(rank_, to_host, bytes, std::exchange(next_, {}));
   }
-  Status copy_within(void*, const void*, int64_t) override { return {}; }
-  Status launch(const runtime::DeviceLaunch&) override { return {}; }
+  Status copy_within(void*, const void*, int64_t) override { return not_here(); }
+  Status launch(const runtime::DeviceLaunch&) override { return not_here(); }
+  void observe_next(runtime::CommandObserver& observer, uint64_t command) override {
+    next_ = {&observer, command};
+  }
   Status settle() override { return group_.settle(); }
   // RankGroup::end() has ended the transfers.
   Status finish() override { return {}; }
 
  private:
+  // The command is one of the other rank, which has its time.
+  Status not_here() {
+    next_ = {};
+    return {};
+  }
+
   RankGroup& group_;
   const int rank_;
+  TransferObserver next_;
 };
 
 }  // namespace
@@ -44,7 +54,7 @@ void* RemoteDevice::allocate(int64_t bytes) {
   // The end of a block differs from the start of the next one.
   const uint64_t size =
       (static_cast<uint64_t>(bytes) / format::kMostAlignment + 1) * format::kMostAlignment;
-  return remote_address(rank_, next_.fetch_add(size, std::memory_order_relaxed));
+  return remote_address(rank_, group_.new_offset(size));
 }
 
 void RemoteDevice::deallocate(void*, int64_t) {}

@@ -2,7 +2,6 @@
 // sends a message, and a copy to it receives one; copies within other ranks are theirs.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 
@@ -38,7 +37,6 @@ class RemoteDevice final : public runtime::Device {
   const std::string kind_;
   const std::string description_;
   const runtime::DeviceKernel kernel_{};
-  std::atomic<uint64_t> next_{0};
 };
 
 }  // namespace scopevm::vm

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/vm/format/sample_modules.h"
-#include "vm/format/verify/verify.h"
+#include "tests/vm/format/verify/error_of.h"
 #include "vm/isa/encoder.h"
 
 namespace scopevm::format::verify_tests {
@@ -19,10 +19,6 @@ namespace op = isa::op;
 
 // Writes the code of a function.
 using EmitCode = std::function<void(Encoder&)>;
-
-inline std::string error_of(const ModuleContents& module) {
-  return std::string(verify(module).message());
-}
 
 // A module with at least one entry in each table that instructions refer to. Function "main" has
 // the code that `emit` writes, 5 registers and 5 slots. Register 0 is the input x: f32[n, 8].

@@ -8,13 +8,12 @@
 #include <functional>
 
 #include "tests/vm/format/sample_modules.h"
+#include "tests/vm/format/verify/error_of.h"
 
 namespace scopevm::format {
 namespace {
 
 constexpr uint32_t kHuge = 0x7FFFFFFF;
-
-std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
 struct Declaration {
   const char* name;
@@ -188,8 +187,9 @@ const Declaration kDeclarations[] = {
        m.pools.push_back({"global", PoolKind::kHeap, 1, -1});
        m.functions[0].inputs[0].pool = 3;
      },
-     "main: \"x\": a value of the module's interface must be in memory of rank 0, given memory of "
-     "device \"far\""},
+     "main: \"x\": a value of the module's interface that is not a state in place must be in "
+     "memory "
+     "of rank 0, given memory of device \"far\""},
     {"ImageDevice", [](auto& m) { m.images[0].devices = {1}; },
      "image 0: device 1 is out of range [0, 1)"},
     {"ImageWithoutDevices", [](auto& m) { m.images[0].devices.clear(); },

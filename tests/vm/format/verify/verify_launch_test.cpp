@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "tests/vm/format/verify/error_of.h"
 #include "vm/format/assembly/assembler.h"
 #include "vm/format/binary/launch_checksum.h"
 #include "vm/format/verify/verify.h"
@@ -13,7 +14,7 @@ namespace {
 
 // Instructions write slots 0 and 1. Shape function @late follows @first; @other is independent. The
 // first launch needs @first, the second @late. The kernel reads %r0 or %r2 and writes %r2.
-ModuleContents module_with(const std::string& code) {
+ModuleContents launch_module(const std::string& code) {
   const Result<ModuleContents> module = assemble(R"(
     scopevm_module 0.15 producer "test"
     device "cpu" kind "cpu"
@@ -47,8 +48,7 @@ ModuleContents module_with(const std::string& code) {
   return *module;
 }
 
-std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
-std::string code_error(const std::string& code) { return error_of(module_with(code)); }
+std::string code_error(const std::string& code) { return error_of(launch_module(code)); }
 
 constexpr char kFirst[] = "shape_function @first (%r0)\n";
 constexpr char kLate[] = "shape_function @late ()\n";
@@ -182,7 +182,7 @@ const Table kTables[] = {
 class BadLaunchTableTest : public testing::TestWithParam<Table> {};
 
 TEST_P(BadLaunchTableTest, IsRejected) {
-  ModuleContents module = module_with("");
+  ModuleContents module = launch_module("");
   EXPECT_EQ(error_of(module), "");
   GetParam().change(module);
   EXPECT_EQ(error_of(module), GetParam().error);
@@ -213,7 +213,7 @@ TEST(LaunchChecksum, DependsOnEveryPart) {
       [](ModuleContents& m) { m.shape_functions[0].first_slot = 1; },
       [](ModuleContents& m) { m.shape_functions[1].follows = -1; },
   };
-  ModuleContents module = module_with("");
+  ModuleContents module = launch_module("");
   module.devices.push_back(module.devices[0]);
   const uint64_t sum = launch_checksum(module);
   EXPECT_EQ(launch_checksum(module), sum);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/vm/format/sample_modules.h"
+#include "tests/vm/format/verify/error_of.h"
 #include "vm/format/assembly/assembler.h"
 #include "vm/format/verify/verify.h"
 #include "vm/isa/instruction.h"
@@ -33,8 +34,6 @@ ModuleContents module_with(const std::vector<uint32_t>& code) {
   main.code = code;
   return module;
 }
-
-std::string error_of(const ModuleContents& module) { return std::string(verify(module).message()); }
 
 // A word that is out of range for a field of the type. Except for value types, it is the smallest
 // such word.

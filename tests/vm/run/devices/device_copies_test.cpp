@@ -41,7 +41,7 @@ const std::string kHost = "@global", kOther = "@global.workspace", kDevice = "#2
 
 // The assembly of a module with main(x) -> y and the given code. Slot s0 is the number of bytes of
 // x, slot s1 the number of its elements.
-std::string module_of(const std::string& code) {
+std::string copying_module(const std::string& code) {
   return "scopevm_module 0.15 producer \"test\"\n"
          "device \"cpu\" kind \"cpu\"\n"
          "device \"dev\" kind \"opencl\" workers 2\n"
@@ -60,7 +60,7 @@ std::string module_of(const std::string& code) {
 // Runs the code once and returns the number of waits, or -1 after an error or if y differs from x.
 // `device_bytes` is the memory size that the device reports.
 int64_t waits_of(const std::string& code, int64_t device_bytes = int64_t{1} << 30) {
-  Result<format::ModuleContents> contents = format::assemble(module_of(code), "test.sva");
+  Result<format::ModuleContents> contents = format::assemble(copying_module(code), "test.sva");
   EXPECT_TRUE(contents.ok()) << contents.status().message();
   if (!contents.ok()) return -1;
   const Module module = test::load(*std::move(contents));
@@ -104,7 +104,7 @@ TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
   const auto device = *testing::open_faulty("opencl", 0);
   for (const int64_t alignment : {64, 128, 256, 512, 1024, 2048, 4096}) {
     format::ModuleContents contents =
-        *format::assemble(module_of(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva");
+        *format::assemble(copying_module(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva");
     contents.pools[3].alignment = static_cast<uint32_t>(alignment);
     const Result<Session> session = testing::make_faulty_session(test::load(contents));
     EXPECT_EQ(session.ok(), alignment <= device->block_alignment()) << alignment;
@@ -120,7 +120,7 @@ TEST_F(DeviceCopies, UnsupportedAlignmentFailsSessionCreation) {
 // A block is mapped once, until it is released. An embedder's allocator can replace the driver.
 TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
   format::ModuleContents contents =
-      *format::assemble(module_of(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva");
+      *format::assemble(copying_module(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva");
   contents.pools[1].pinned_for = 1;
   contents.pools[1].alignment = 4096;
   const Module module = test::load(contents);
@@ -153,7 +153,7 @@ TEST_F(DeviceCopies, PinnedMemoryComesFromTheDriver) {
 // A pool divides blocks of the driver, with metadata in host memory.
 TEST_F(DeviceCopies, PoolOfTheDevicesMemory) {
   const Module module = test::load(
-      *format::assemble(module_of(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva"));
+      *format::assemble(copying_module(copy_to_device_ + result_ + "ret (%r6)\n"), "test.sva"));
   const int64_t dims[] = {kElements};
   Tensor x = *Tensor::allocate(DType::kF32, dims);
   std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);

@@ -11,8 +11,8 @@
 namespace scopevm {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(ExternalLibrary, LoadsAPlugIn) {
   const Result<ExternalLibrary> library = ExternalLibrary::load(SCOPEVM_TEST_PLUG_IN);

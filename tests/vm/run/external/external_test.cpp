@@ -23,8 +23,8 @@
 namespace scopevm {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A library whose callbacks a test replaces. By default its functions add.
 class Library {
@@ -71,7 +71,7 @@ class Library {
   scopevm_external_library library_;
 };
 
-std::vector<Tensor> inputs(int64_t rows = 3) {
+std::vector<Tensor> external_inputs(int64_t rows = 3) {
   std::vector<Tensor> tensors;
   for (const float first : {0.0F, 100.0F}) {
     tensors.push_back(*Tensor::allocate(DType::kF32, {rows, 4}));
@@ -128,8 +128,8 @@ TEST(External, ReceivesTensorsAndAWorkspace) {
   {
     const Session session = *create(library, test::external_contents(), {.threads = 2});
     EXPECT_THAT(library.created, ElementsAre("test.add_0 {\"ops\": []}"));
-    expect_sum(session.call(inputs()));
-    expect_sum(session.call(inputs()));
+    expect_sum(session.call(external_inputs()));
+    expect_sum(session.call(external_inputs()));
     EXPECT_EQ(library.destroyed, 0);
   }
   EXPECT_EQ(library.runs, 2);
@@ -152,7 +152,7 @@ TEST(External, RunsParallelLoopsOnTheSessionsExecutor) {
     test::add(run);
     return 0;
   };
-  expect_sum(session.call(inputs()));
+  expect_sum(session.call(external_inputs()));
   EXPECT_TRUE(std::ranges::all_of(visits, [](int count) { return count == 1; }));
 }
 
@@ -204,7 +204,7 @@ const InvalidLibrary kInvalidLibraries[] = {
      "external library 0: \"test\": run is null"},
 };
 
-class InvalidLibraryTest : public testing::TestWithParam<InvalidLibrary> {};
+class InvalidLibraryTest : public ::testing::TestWithParam<InvalidLibrary> {};
 
 TEST_P(InvalidLibraryTest, IsRejected) {
   Library library;
@@ -216,7 +216,7 @@ TEST_P(InvalidLibraryTest, IsRejected) {
     EXPECT_EQ(session.status().message(), GetParam().error);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Each, InvalidLibraryTest, testing::ValuesIn(kInvalidLibraries),
+INSTANTIATE_TEST_SUITE_P(Each, InvalidLibraryTest, ::testing::ValuesIn(kInvalidLibraries),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(External, RejectsANullLibraryAndDuplicateNames) {
@@ -281,12 +281,12 @@ TEST(External, ReportsAFailedRun) {
   const auto run = std::exchange(library.on_run, [](const scopevm_external_run& run) {
     return fail_with(run.message, run.message_size, StatusCode::kDevice, "broken");
   });
-  const Status status = session.call(inputs()).status();
+  const Status status = session.call(external_inputs()).status();
   EXPECT_EQ(status.code(), StatusCode::kDevice);
   EXPECT_EQ(status.message(), "main: pc 30: call_extern: " + std::string(kContext) + "broken");
   for (const ScopeStats& stats : *session.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
   library.on_run = run;
-  expect_sum(session.call(inputs()));
+  expect_sum(session.call(external_inputs()));
 }
 
 TEST(External, AnExceptionIsAnError) {
@@ -302,12 +302,12 @@ TEST(External, AnExceptionIsAnError) {
   library.on_destroy = broken;
   const Session session = *create(library);
   library.on_run = broken;
-  const Status status = session.call(inputs()).status();
+  const Status status = session.call(external_inputs()).status();
   EXPECT_EQ(status.code(), StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), HasSubstr(std::string(kContext)));
   EXPECT_THAT(std::string(status.message()), HasSubstr("thrown"));
   library.on_run = bad_alloc;
-  EXPECT_EQ(session.call(inputs()).status().code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(session.call(external_inputs()).status().code(), StatusCode::kOutOfMemory);
   // From a worker of a parallel loop.
   library.on_run = [](const scopevm_external_run& run) {
     run.parallel_for(
@@ -315,14 +315,15 @@ TEST(External, AnExceptionIsAnError) {
         nullptr);
     return 0;
   };
-  EXPECT_EQ(session.call(inputs()).status().code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(session.call(external_inputs()).status().code(), StatusCode::kOutOfMemory);
 }
 
 TEST(External, ACancelledCallDoesNotRunIt) {
   Library library;
   const Session session = *create(library);
   const std::atomic<bool> cancel{true};
-  EXPECT_EQ(session.call(inputs(), {.cancel = &cancel}).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(session.call(external_inputs(), {.cancel = &cancel}).status().code(),
+            StatusCode::kCancelled);
   EXPECT_EQ(library.runs, 0);
 }
 
@@ -337,13 +338,14 @@ TEST(External, ARunSeesCancellationAndDeadline) {
     EXPECT_NE(run.is_stopped(run.executor), 0);
     return fail_with(run.message, run.message_size, StatusCode::kInternal, "stopped");
   };
-  EXPECT_EQ(session.call(inputs(), {.cancel = &cancel}).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(session.call(external_inputs(), {.cancel = &cancel}).status().code(),
+            StatusCode::kCancelled);
   library.on_run = [](const scopevm_external_run& run) {
     while (run.is_stopped(run.executor) == 0) std::this_thread::yield();
     return 0;
   };
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  EXPECT_EQ(session.call(inputs(), {.deadline = deadline}).status().code(),
+  EXPECT_EQ(session.call(external_inputs(), {.deadline = deadline}).status().code(),
             StatusCode::kDeadlineExceeded);
 }
 
@@ -360,7 +362,7 @@ TEST(External, IsTracedAndEmulated) {
     pool.speed.read_bytes_per_second = pool.speed.write_bytes_per_second = 1e9;
   const Session session = *create(library, std::move(contents), {.emulate = true});
   Call call = *session.make_call();
-  const std::vector<Tensor> tensors = inputs();
+  const std::vector<Tensor> tensors = external_inputs();
   for (size_t i = 0; i < tensors.size(); ++i) ASSERT_TRUE(call.set_input(i, tensors[i]).ok());
   Recorder recorder;
   ASSERT_TRUE(call.run({.trace = &recorder}).ok());
@@ -382,7 +384,7 @@ Status status_after(const std::function<void(format::ModuleContents&)>& change) 
   for (const int index : {0, 1}) find(contents, isa::Opcode::alloc_storage, index)[3] = 4096;
   change(contents);
   Library library;
-  const Status status = create(library, std::move(contents))->call(inputs()).status();
+  const Status status = create(library, std::move(contents))->call(external_inputs()).status();
   EXPECT_EQ(library.runs, status.ok() ? 1 : 0);
   return status;
 }

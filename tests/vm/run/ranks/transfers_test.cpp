@@ -75,7 +75,7 @@ ret (%r7)
   return test::load(*std::move(contents));
 }
 
-std::vector<Tensor> inputs(int64_t times) {
+std::vector<Tensor> transfer_inputs(int64_t times) {
   Tensor x = *Tensor::allocate(DType::kF32, std::array{kCount});
   std::iota(x.elements<float>().begin(), x.elements<float>().end(), 1.0f);
   Tensor count = *Tensor::allocate(DType::kI64, std::array<int64_t, 1>{1});
@@ -97,7 +97,7 @@ TEST(Transfers, FollowAnElementOfRank0) {
     ASSERT_TRUE(ranks.leader().ok()) << ranks.leader().status().message();
     for (const int64_t times : {0, 1, 20}) {
       const int64_t before = ranks.job().sent();
-      expect_x(ranks.leader()->call(inputs(times)));
+      expect_x(ranks.leader()->call(transfer_inputs(times)));
       // The request and the end of it on 2 ranks, the element, and 2 copies in each iteration.
       EXPECT_EQ(ranks.job().sent() - before, 2 + 2 + 2 + 2 + 2 * times);
     }
@@ -117,7 +117,7 @@ TEST(Transfers, GoOnAfterAnErrorOfEachRank) {
     });
     ASSERT_TRUE(ranks.leader().ok()) << ranks.leader().status().message();
     for (int i = 0; i < 20; ++i) {
-      const auto results = ranks.leader()->call(inputs(i));
+      const auto results = ranks.leader()->call(transfer_inputs(i));
       ASSERT_FALSE(results.ok());
       EXPECT_EQ(results.status().code(), StatusCode::kResourceLimit);
       if (limited > 0)
@@ -142,12 +142,12 @@ TEST(Transfers, GoOnAfterCancellations) {
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 1000));
       flag = true;
     });
-    const auto results = ranks.leader()->call(inputs(100), options);
+    const auto results = ranks.leader()->call(transfer_inputs(100), options);
     other.join();
     if (results.ok()) continue;
     EXPECT_EQ(results.status().code(), StatusCode::kCancelled) << results.status().message();
     ++cancelled;
-    expect_x(ranks.leader()->call(inputs(2)));
+    expect_x(ranks.leader()->call(transfer_inputs(2)));
   }
   EXPECT_GT(cancelled, 0);
   EXPECT_EQ(ranks.job().left(), 0);

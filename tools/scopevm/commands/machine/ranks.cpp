@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tools/ranks/exchange.h"
+
 namespace scopevm::tool {
 namespace {
 
@@ -33,43 +35,6 @@ ordered_json device_of(int rank) {
   if (rank > 0) device["rank"] = rank;
   return device;
 }
-
-// One exchange of messages at a time. After an error, exchanges have no effect.
-class Exchange {
- public:
-  explicit Exchange(const scopevm_transport& transport) : transport_(transport) {}
-
-  void send(int to, const std::vector<char>& bytes) {
-    wait([&] {
-      return transport_.send(transport_.context, to, kTag, bytes.data(),
-                             static_cast<int64_t>(bytes.size()));
-    });
-  }
-  void receive(int from, std::vector<char>& bytes) {
-    wait([&] {
-      return transport_.receive(transport_.context, from, kTag, bytes.data(),
-                                static_cast<int64_t>(bytes.size()));
-    });
-  }
-  const Status& status() const { return status_; }
-
- private:
-  static constexpr int kTag = 3;
-
-  template <typename Start>
-  void wait(const Start& start) {
-    if (!status_.ok()) return;
-    void* const operation = start();
-    int state = operation == nullptr ? SCOPEVM_TRANSPORT_FAILED : SCOPEVM_TRANSPORT_PENDING;
-    while (state == SCOPEVM_TRANSPORT_PENDING)
-      state = transport_.test(transport_.context, operation);
-    if (state == SCOPEVM_TRANSPORT_FAILED)
-      status_ = Status(StatusCode::kDevice, transport_.error(transport_.context));
-  }
-
-  const scopevm_transport& transport_;
-  Status status_;
-};
 
 // The least time of a message of `bytes` bytes to `peer` and an answer of one byte.
 double seconds_of_round_trip(Exchange& exchange, int peer, bool is_first, size_t bytes,

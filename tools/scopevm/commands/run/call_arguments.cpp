@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "scopevm/allocators.h"
 #include "tools/command_line/arguments.h"
+#include "tools/ranks/emulated_links.h"
+#include "tools/ranks/launcher.h"
 #include "tools/scopevm/commands/run/allocator_option.h"
 #include "tools/scopevm/commands/run/inputs.h"
 
@@ -86,21 +86,29 @@ void declare_session(CLI::App& command, CallArguments& arguments) {
 void declare_transport(CLI::App& command, CallArguments& arguments) {
   command.add_option("--transport", arguments.transport,
                      "NAME or PATH of a plug-in that connects the processes of a job, one for each "
-                     "rank of the module (default: mpi in processes that mpirun has started)");
+                     "rank of the module; none: no job (default: mpi in processes that mpirun has "
+                     "started)");
+  command.add_option("--emulate-links", arguments.links,
+                     "BYTES_PER_SECOND:SECONDS: delay the messages of a job on one machine like "
+                     "links with this bandwidth and latency");
 }
 
 Status add_transport(const CallArguments& arguments, const Module& module,
                      SessionOptions& session) {
-  // The variables of Open MPI, and of the launchers of MPICH and Slurm.
-  const auto is_launched = [] {
-    return std::ranges::any_of(std::array{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"},
-                               [](const char* name) { return std::getenv(name) != nullptr; });
-  };
-  std::string name = arguments.transport;
-  if (name.empty() && module.ranks() > 1 && is_launched()) name = "mpi";
+  const bool is_needed = module.ranks() > 1 || !arguments.transport.empty();
+  const std::string name = is_needed ? transport_name(arguments.transport) : "";
+  if (name.empty() && !arguments.links.empty())
+    return {StatusCode::kInvalidArgument,
+            "--emulate-links: this process has no messages, because it is not a part of a job of "
+            "several ranks"};
   if (name.empty()) return {};
   SCOPEVM_ASSIGN_OR_RETURN(const Transport transport, Transport::load(name));
   session.transport = transport.get();
+  if (arguments.links.empty()) return {};
+  SCOPEVM_ASSIGN_OR_RETURN(const EmulatedLink link, parse_link(arguments.links));
+  // Like the transport, until the process ends.
+  static const auto* const links = new EmulatedLinks(*transport.get(), link);
+  session.transport = links->transport();
   return {};
 }
 

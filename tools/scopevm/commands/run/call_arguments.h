@@ -24,6 +24,7 @@ struct CallArguments {
   // names or paths of plug-ins with external libraries
   std::vector<std::string> external_libraries;
   std::string transport;  // name or path of a plug-in; empty: see add_transport()
+  std::string links;      // BYTES_PER_SECOND:SECONDS; empty: messages are not delayed
   int threads = 1;
   uint64_t seed = 1;
 };
@@ -33,7 +34,7 @@ void declare_inputs(CLI::App& command, CallArguments& arguments);
 void declare_threads(CLI::App& command, CallArguments& arguments);
 // The seed of random inputs, limits, allocators, devices and external libraries.
 void declare_session(CLI::App& command, CallArguments& arguments);
-// The transport of add_transport().
+// The transport and the links of add_transport().
 void declare_transport(CLI::App& command, CallArguments& arguments);
 
 // Parses "gpu=opencl:0". Errors: kInvalidArgument, also if a device is given twice.
@@ -47,7 +48,7 @@ Status add_external_libraries(const CallArguments& arguments, SessionOptions& se
 
 // Connects to the other processes of a job with the transport of the arguments. Without one, that
 // is "mpi" if the module has several ranks and mpirun has started this process. Errors: those of
-// Transport::load().
+// Transport::load() and parse_link(), and kInvalidArgument (links without a job).
 Status add_transport(const CallArguments& arguments, const Module& module, SessionOptions& session);
 
 }  // namespace scopevm::tool

@@ -253,6 +253,16 @@ Status Stream::keep_outputs(const Call& call, int64_t step) {
   return {};
 }
 
+Status Stream::keep_states(const Call& call) {
+  for (const NamedText& pair : plan_.pairs) {
+    const auto output = std::ranges::find(signature_.outputs, pair.text, &TensorSignature::name);
+    const auto index = static_cast<size_t>(output - signature_.outputs.begin());
+    if (!call.outputs()[index].is_empty()) continue;
+    SCOPEVM_ASSIGN_OR_RETURN(outputs_[index], state_->value(pair.name));
+  }
+  return {};
+}
+
 const Tensor* Stream::output(size_t index) const {
   return outputs_[index].is_empty() ? nullptr : &outputs_[index];
 }

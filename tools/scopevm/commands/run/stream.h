@@ -55,7 +55,10 @@ class Stream {
   Status set_step(Call& call, int64_t step);
   // Keeps the outputs of a step.
   Status keep_outputs(const Call& call, int64_t step);
-  // The tensor with an output of all steps; null: the output of the last call.
+  // Keeps the tied outputs that the last call does not have, because other ranks do.
+  Status keep_states(const Call& call);
+  // The tensor with an output of all steps, or one that was kept; null: the output of the last
+  // call.
   const Tensor* output(size_t index) const;
   // Writes the file of the state.
   Status finish() const;

@@ -2,15 +2,28 @@
 #include "vm/run/call/ranks/follow.h"
 
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
+#include "runtime/without_exceptions.h"
 #include "vm/run/call/bound_session.h"
 #include "vm/run/call/ranks/shapes.h"
+#include "vm/run/call/ranks/state_memory.h"
 #include "vm/run/call/request.h"
 #include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
+namespace {
+
+Status run_call(const std::shared_ptr<BoundSession>& session, std::span<const int64_t> shapes,
+                const StateBlocks& states) {
+  const auto request = std::make_shared<Request>(session);
+  request->is_of_rank_0 = true;
+  SCOPEVM_RETURN_IF_ERROR(set_shapes(shapes, states, *request));
+  return request->run_here({});
+}
+
+}  // namespace
 
 Status follow(const std::shared_ptr<BoundSession>& session) {
   RankGroup* const ranks = session->ranks();
@@ -18,16 +31,20 @@ Status follow(const std::shared_ptr<BoundSession>& session) {
     return {StatusCode::kInvalidArgument, ranks == nullptr
                                               ? "the session has no transport: it has all ranks"
                                               : "this process is rank 0, which makes the calls"};
+  StateBlocks states(*session);
   while (true) {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::optional<std::vector<int64_t>> shapes,
-                             ranks->next_request());
-    if (!shapes) return {};
-    const auto request = std::make_shared<Request>(session);
-    request->is_of_rank_0 = true;
-    SCOPEVM_RETURN_IF_ERROR(set_shapes(*shapes, *request));
+    SCOPEVM_ASSIGN_OR_RETURN(const std::optional<RankGroup::Begun> begun, ranks->next_request());
+    if (!begun) return {};
+    states.release(begun->released);
+    const std::span<const int64_t> numbers = begun->numbers;
+    if (numbers.empty()) return {StatusCode::kDevice, "rank 0 sent an invalid task"};
+    const auto task = static_cast<RankTask>(numbers.front());
     // Rank 0 reports the errors of the request.
-    const Status status = request->run_here({});
-    // It may have failed before its first instruction.
+    const Status status = runtime::without_exceptions([&] {
+      return task == RankTask::kCall ? run_call(session, numbers.subspan(1), states)
+                                     : states.run(task, numbers.subspan(1));
+    });
+    // A call ends itself, unless it has failed before its first instruction.
     if (ranks->is_active()) (void)ranks->end(status, {}, {});
     SCOPEVM_RETURN_IF_ERROR(ranks->health());
   }

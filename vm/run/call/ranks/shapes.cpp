@@ -1,12 +1,14 @@
-// For a tensor: its rank and dims. For another input: whether it has a value, the number of its
-// elements, and the rank and dims of each.
+// For a tensor: its rank and dims, and its address if another rank than 0 has it. For another
+// input: whether it has a value, the number of its elements, and the rank and dims of each.
 #include "vm/run/call/ranks/shapes.h"
 
+#include <limits>
 #include <utility>
 
 #include "runtime/tensor/shape.h"
 #include "runtime/tensor/tensor_access.h"
 #include "vm/run/call/bound_session.h"
+#include "vm/run/call/ranks/state_memory.h"
 #include "vm/run/call/request.h"
 #include "vm/run/ranks/remote_memory.h"
 
@@ -47,39 +49,69 @@ class ShapeReader {
   bool has_failed_ = false;
 };
 
+// Gives an input and the output that is tied to it the bytes of the storage.
+bool set_state(size_t index, runtime::Storage* storage, Request& request) {
+  Tensor& input = request.inputs[index];
+  if (storage == nullptr || storage->bytes != input.bytes()) return false;
+  const auto output =
+      static_cast<size_t>(request.session->module().main().decl->inputs[index].state_output);
+  storage->retain();
+  Tensor tensor =
+      TensorAccess::make(storage->data, storage, input.dtype(), input.dims(), input.bytes());
+  TensorAccess::set_read_only(tensor);
+  request.inputs[index] = tensor;
+  request.set_output(output, {std::move(tensor), true});
+  return true;
+}
+
 }  // namespace
 
-std::vector<int64_t> shapes_of(const Request& request) {
-  const Signature& signature = request.session->module().signature();
-  std::vector<int64_t> shapes;
+std::vector<int64_t> numbers_of(const Request& request) {
+  const BoundSession& session = *request.session;
+  const Signature& signature = session.module().signature();
+  std::vector<int64_t> numbers = {static_cast<int64_t>(RankTask::kCall)};
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
     if (signature.inputs[i].kind == ValueKind::kTensor) {
-      append(request.inputs[i], shapes);
+      append(request.inputs[i], numbers);
+      if (session.rank_of_input(i) != 0)
+        numbers.push_back(
+            static_cast<int64_t>(reinterpret_cast<uint64_t>(request.inputs[i].data())));
       continue;
     }
     const ListValue& list = request.list_inputs[i];
-    shapes.push_back(list.has_value ? 1 : 0);
-    shapes.push_back(static_cast<int64_t>(list.elements.size()));
-    for (const Tensor& element : list.elements) append(element, shapes);
+    numbers.push_back(list.has_value ? 1 : 0);
+    numbers.push_back(static_cast<int64_t>(list.elements.size()));
+    for (const Tensor& element : list.elements) append(element, numbers);
   }
-  return shapes;
+  return numbers;
 }
 
-Status set_shapes(std::span<const int64_t> shapes, Request& request) {
-  const Signature& signature = request.session->module().signature();
-  ShapeReader reader(shapes);
+Status set_shapes(std::span<const int64_t> numbers, const StateBlocks& states, Request& request) {
+  BoundSession& session = *request.session;
+  const Signature& signature = session.module().signature();
+  ShapeReader reader(numbers);
+  bool has_states = true;
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
     const TensorSignature& input = signature.inputs[i];
     if (input.kind == ValueKind::kTensor) {
-      request.inputs[i] = reader.tensor(input.dtype);
+      Tensor& tensor = request.inputs[i];
+      tensor = reader.tensor(input.dtype);
+      const int rank = session.rank_of_input(i);
+      if (rank == 0) continue;
+      const int64_t address = reader.number(std::numeric_limits<int64_t>::max());
+      if (rank == session.ranks()->rank())
+        has_states = set_state(i, states.find(address), request) && has_states;
+      else
+        tensor = TensorAccess::make(remote_address(rank, static_cast<uint64_t>(address)), nullptr,
+                                    input.dtype, tensor.dims(), tensor.bytes());
       continue;
     }
     ListValue& list = request.list_inputs[i];
     list = {.is_set = true, .has_value = reader.number(1) != 0};
-    const int64_t count = reader.number(static_cast<int64_t>(shapes.size()));
+    const int64_t count = reader.number(static_cast<int64_t>(numbers.size()));
     for (int64_t e = 0; e < count; ++e) list.elements.push_back(reader.tensor(input.dtype));
   }
-  if (reader.is_at_end()) return {};
+  if (reader.is_at_end() && has_states) return {};
   return {StatusCode::kDevice, "rank 0 sent the shapes of another module's inputs"};
 }
 

@@ -1,4 +1,5 @@
-// The shapes of a request's inputs as numbers, which rank 0 sends to the others.
+// A request as numbers, which rank 0 sends to the others: the shapes of its inputs, and the
+// addresses of those in memory of another rank.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,12 @@
 namespace scopevm::vm {
 
 class Request;
+class StateBlocks;
 
-std::vector<int64_t> shapes_of(const Request& request);
-// Gives the request inputs of these shapes, in the memory of rank 0. Errors: kDevice (they are not
-// the shapes of a request of the module).
-Status set_shapes(std::span<const int64_t> shapes, Request& request);
+// After RankTask::kCall.
+std::vector<int64_t> numbers_of(const Request& request);
+// Gives the request inputs of these shapes in the memory of the other ranks, and those of this
+// rank, which are states. Errors: kDevice (they are not the numbers of a request of the module).
+Status set_shapes(std::span<const int64_t> numbers, const StateBlocks& states, Request& request);
 
 }  // namespace scopevm::vm

@@ -14,6 +14,7 @@
 #include "vm/run/bound/request_check.h"
 #include "vm/run/call/bind.h"
 #include "vm/run/call/bound_session.h"
+#include "vm/run/call/ranks/state_memory.h"
 #include "vm/run/call/request.h"
 #include "vm/run/call/state/state_use.h"
 
@@ -29,18 +30,6 @@ std::optional<uint32_t> pool_of(const LoadedModule& module, size_t input) {
   const bool has_blocks = kind == format::PoolKind::kHeap || kind == format::PoolKind::kArena;
   if (has_blocks && contents.devices[contents.pools[pool].device].is_host()) return pool;
   return module.heap_pool();
-}
-
-// The tensors can be the same.
-void copy_elements(const Tensor& from, const Tensor& to) {
-  std::memmove(to.data(), from.data(), static_cast<size_t>(from.bytes()));
-}
-
-void set_to_initial(const Tensor& initial, const Tensor& to) {
-  if (!initial.is_empty())
-    copy_elements(initial, to);
-  else
-    std::memset(to.data(), 0, static_cast<size_t>(to.bytes()));
 }
 
 std::string text_of(const StatePair& pair) { return "state " + pair.input + "=" + pair.output; }
@@ -120,6 +109,11 @@ Status CallState::tie(const StatePair& given) {
   SCOPEVM_RETURN_IF_ERROR(check_pair(given, pair));
   const format::TensorDecl& declared = module.main().decl->inputs[pair.input];
   pair.is_in_place = declared.is_in_place && std::cmp_equal(declared.state_output, pair.output);
+  if (session_->ranks() != nullptr && session_->rank_of_input(pair.input) != 0 && !pair.is_in_place)
+    return {StatusCode::kInvalidArgument,
+            "the input is in memory of rank " +
+                std::to_string(session_->rank_of_input(pair.input)) + ": expected output \"" +
+                module.output_names()[static_cast<size_t>(declared.state_output)] + "\""};
   pairs_.push_back(std::move(pair));
   return {};
 }
@@ -141,7 +135,7 @@ Status CallState::set_first_value(Pair& pair, const Tensor& initial,
   SCOPEVM_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
                            input_shape(session_->module(), pair.input, dims));
   SCOPEVM_ASSIGN_OR_RETURN(pair.buffers[0], allocate(pair.input, shape));
-  set_to_initial(initial, pair.buffers[0]);
+  SCOPEVM_RETURN_IF_ERROR(copy_state(*session_, initial, pair.buffers[0]));
   if (!pair.has_one_size()) {
     pair.initial = pair.buffers[0];
     return {};
@@ -151,8 +145,7 @@ Status CallState::set_first_value(Pair& pair, const Tensor& initial,
   }
   if (initial.is_empty()) return {};
   SCOPEVM_ASSIGN_OR_RETURN(pair.initial, allocate(pair.input, shape));
-  copy_elements(initial, pair.initial);
-  return {};
+  return copy_state(*session_, initial, pair.initial);
 }
 
 Status CallState::check_pair(const StatePair& given, Pair& pair) const {
@@ -212,9 +205,7 @@ Result<Tensor> CallState::allocate(size_t input, std::span<const int64_t> dims) 
   if (!pool) return Status(StatusCode::kInvalidModel, "the module has no heap pool for a state");
   const DType dtype = module.signature().inputs[input].dtype;
   SCOPEVM_ASSIGN_OR_RETURN(const int64_t bytes, runtime::shape_bytes(dtype, dims));
-  runtime::Storage* storage = nullptr;
-  SCOPEVM_RETURN_IF_ERROR(session_->allocate_held(*pool, bytes, &storage));
-  storage->pool = -1;  // like a buffer of the caller: no call owns it
+  SCOPEVM_ASSIGN_OR_RETURN(runtime::Storage* const storage, allocate_state(session_, *pool, bytes));
   Tensor tensor = TensorAccess::make(storage->data, storage, dtype, dims, bytes);
   TensorAccess::set_read_only(tensor);
   return tensor;
@@ -301,7 +292,7 @@ Result<Tensor> CallState::value(std::string_view input) {
   SCOPEVM_ASSIGN_OR_RETURN(const Pair* pair, find(input));
   SCOPEVM_ASSIGN_OR_RETURN(Tensor copy,
                            Tensor::allocate(current(*pair).dtype(), current(*pair).dims()));
-  copy_elements(current(*pair), copy);
+  SCOPEVM_RETURN_IF_ERROR(copy_state(*session_, current(*pair), copy));
   return copy;
 }
 
@@ -311,7 +302,7 @@ Status CallState::set_value(std::string_view input, const Tensor& tensor) {
   SCOPEVM_ASSIGN_OR_RETURN(Pair * pair, find(input));
   SCOPEVM_RETURN_IF_ERROR(check_input(session_->module(), pair->input, tensor));
   SCOPEVM_ASSIGN_OR_RETURN(Tensor value, tensor_for(*pair, tensor.dtype(), tensor.dims()));
-  copy_elements(tensor, value);
+  SCOPEVM_RETURN_IF_ERROR(copy_state(*session_, tensor, value));
   pair->buffers[current_index(*pair)] = std::move(value);
   return {};
 }
@@ -348,10 +339,11 @@ Status CallState::reset() {
   const Use use(*this);
   SCOPEVM_RETURN_IF_ERROR(use.status());
   for (Pair& pair : pairs_) {
-    if (pair.has_one_size())
-      set_to_initial(pair.initial, current(pair));
-    else
+    if (pair.has_one_size()) {
+      SCOPEVM_RETURN_IF_ERROR(copy_state(*session_, pair.initial, current(pair)));
+    } else {
       pair.buffers[0] = pair.initial;
+    }
   }
   steps_ = 0;
   return {};
@@ -374,7 +366,7 @@ Result<std::shared_ptr<CallState>> CallState::fork() {
     if (!pair.is_in_place) {
       SCOPEVM_ASSIGN_OR_RETURN(copy.buffers[1], allocate(pair.input, current(pair).dims()));
     }
-    copy_elements(current(pair), copy.buffers[0]);
+    SCOPEVM_RETURN_IF_ERROR(copy_state(*session_, current(pair), copy.buffers[0]));
     forked->pairs_.push_back(std::move(copy));
   }
   forked->steps_ = steps();

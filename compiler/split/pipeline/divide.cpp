@@ -1,6 +1,6 @@
 // Dynamic programming over the number of stages and the first op after them, once for each
 // criterion; the earlier ones are then limits.
-#include "compiler/split/stages.h"
+#include "compiler/split/pipeline/divide.h"
 
 #include <algorithm>
 #include <limits>

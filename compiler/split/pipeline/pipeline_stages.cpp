@@ -1,15 +1,15 @@
-// Assigns ops to the stages of a pipeline; see split.h.
+// See pipeline_stages.h.
+#include "compiler/split/pipeline/pipeline_stages.h"
+
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "compiler/dims/representative.h"
 #include "compiler/graph/graph_ops.h"
-#include "compiler/graph/rewrite/placement_attributes.h"
-#include "compiler/split/split.h"
-#include "compiler/split/stages.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "compiler/machine/machine.h"
+#include "compiler/split/op_work.h"
+#include "compiler/split/pipeline/divide.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "runtime/count_text.h"
@@ -18,20 +18,6 @@ namespace scopevm::compiler::split {
 namespace {
 
 using graph::TensorType;
-
-// Rough rates of one core: only the ratios of the times of ops matter.
-constexpr double kFlopsPerSecond = 50e9;
-constexpr double kBytesPerSecond = 10e9;
-
-double bytes_of(mlir::Value value) {
-  const auto tensor = mlir::dyn_cast<TensorType>(value.getType());
-  return tensor ? representative(tensor.getBytes()) : 0;
-}
-
-bool is_constant(mlir::Value value) {
-  mlir::Operation* const op = value.getDefiningOp();
-  return op != nullptr && mlir::matchPattern(op, mlir::m_Constant());
-}
 
 // Whether an op can run on any rank: constants, views and ops of the VM are placed where others
 // need them.
@@ -46,35 +32,29 @@ bool can_be_assigned(mlir::Operation* op) {
   });
 }
 
-// The device of a rank: its first CPU.
-const Device& device_of_rank(const Machine& machine, int rank) {
-  return *std::ranges::find_if(machine.devices, [&](const Device& device) {
-    return device.is_host() && device.rank == rank;
-  });
-}
-
 // Smaller constants are scalars and parameters of normalisations.
 constexpr double kLeastWeightBytes = 4096;
 
 class PipelineSplit {
  public:
-  PipelineSplit(mlir::func::FuncOp function, const Machine& machine)
-      : function_(function), machine_(machine) {}
+  explicit PipelineSplit(mlir::func::FuncOp function) : function_(function) {}
 
-  Status run(int ranks) {
+  Result<StageOfOp> run(int parts) {
     function_.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
       if (can_be_assigned(op)) add(op);
     });
-    if (ops_.size() < static_cast<size_t>(ranks))
-      return {StatusCode::kInvalidArgument,
-              "--split pipeline=" + std::to_string(ranks) + ": the model has " +
-                  std::to_string(ops_.size()) +
-                  " ops with weights or products, expected at least one for each rank"};
+    if (ops_.size() < static_cast<size_t>(parts))
+      return Status(StatusCode::kInvalidArgument,
+                    "the model has " +
+                        runtime::count_text(static_cast<int64_t>(ops_.size()), "op") +
+                        " with weights or products, expected at least one for each of the " +
+                        std::to_string(parts) + " parts");
     count_values_between();
-    const std::vector<size_t> firsts = divide(work_, weight_bytes_, static_cast<size_t>(ranks));
+    const std::vector<size_t> firsts = divide(work_, weight_bytes_, static_cast<size_t>(parts));
+    StageOfOp stages;
     for (size_t i = 0; i < ops_.size(); ++i)
-      assign(ops_[i], static_cast<int>(std::ranges::upper_bound(firsts, i) - firsts.begin()) - 1);
-    return {};
+      stages[ops_[i]] = static_cast<int>(std::ranges::upper_bound(firsts, i) - firsts.begin()) - 1;
+    return stages;
   }
 
  private:
@@ -87,10 +67,7 @@ class PipelineSplit {
       work.weights.push_back(known->second);
     }
     if (work.weights.empty() && !mlir::isa<graph::ContractionOp, graph::WindowOp>(op)) return;
-    auto cost = mlir::dyn_cast<graph::CostOp>(op);
-    if (cost)
-      work.seconds = std::max(representative(cost.getFlops()) / kFlopsPerSecond,
-                              representative(cost.getBytes()) / kBytesPerSecond);
+    work.seconds = seconds_of(op);
     ops_.push_back(op);
     work_.push_back(std::move(work));
   }
@@ -121,20 +98,7 @@ class PipelineSplit {
     }
   }
 
-  void assign(mlir::Operation* op, int rank) const {
-    const std::string& device = device_of_rank(machine_, rank).name;
-    mlir::OpBuilder builder(op->getContext());
-    builder.setInsertionPointAfter(op);
-    for (mlir::Value result : op->getResults()) {
-      auto annotation = builder.create<graph::OnDeviceOp>(
-          op->getLoc(), result, builder.getStringAttr(device), true, false);
-      annotation->setAttr(graph::kConstraintSource, builder.getStringAttr("--split"));
-      result.replaceAllUsesExcept(annotation.getResult(), annotation);
-    }
-  }
-
   mlir::func::FuncOp function_;
-  const Machine& machine_;
   std::vector<mlir::Operation*> ops_;
   std::vector<Work> work_;  // of `ops_`
   llvm::DenseMap<mlir::Value, size_t> weights_;
@@ -143,16 +107,8 @@ class PipelineSplit {
 
 }  // namespace
 
-Status split_pipeline(mlir::ModuleOp module, const Machine& machine, int ranks) {
-  if (machine.ranks() != ranks)
-    return {StatusCode::kInvalidArgument,
-            "--split pipeline=" + std::to_string(ranks) + ": expected a machine with " +
-                runtime::count_text(ranks, "rank") + ", given one with " +
-                runtime::count_text(machine.ranks(), "rank")};
-  for (auto function : module.getOps<mlir::func::FuncOp>())
-    if (function.isPublic() && !function.isExternal())
-      SCOPEVM_RETURN_IF_ERROR(PipelineSplit(function, machine).run(ranks));
-  return {};
+Result<StageOfOp> pipeline_stages(mlir::func::FuncOp function, int stages) {
+  return PipelineSplit(function).run(stages);
 }
 
 }  // namespace scopevm::compiler::split

@@ -1,0 +1,87 @@
+// The messages of a request: bytes of tensors, between two ranks; see rank_group.h.
+#include <algorithm>
+
+#include "vm/run/ranks/rank_group.h"
+
+namespace scopevm::vm {
+
+bool RankGroup::Transfer::conflicts(const void* data, int64_t bytes, bool is_write) const {
+  const auto* const at = static_cast<const std::byte*>(data);
+  return (is_write || is_receive) && begin < at + bytes && at < end;
+}
+
+Status RankGroup::transfer(int peer, void* data, int64_t bytes, bool is_receive,
+                           TransferObserver observer) {
+  // The memory plan reuses bytes as soon as the instructions permit it in their order.
+  if (std::ranges::any_of(transfers_, [&](const Transfer& other) {
+        return other.conflicts(data, bytes, is_receive);
+      }))
+    SCOPEVM_RETURN_IF_ERROR(settle());
+  auto* at = static_cast<std::byte*>(data);
+  for (int64_t left = bytes; left > 0; left -= SCOPEVM_TRANSPORT_MAX_BYTES) {
+    const int64_t part = std::min(left, SCOPEVM_TRANSPORT_MAX_BYTES);
+    SCOPEVM_RETURN_IF_ERROR(
+        start_transfer(peer, at, part, is_receive, part == left ? observer : TransferObserver()));
+    at += part;
+  }
+  return {};
+}
+
+Status RankGroup::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive,
+                                 TransferObserver observer) {
+  Transfer& started = transfers_.emplace_back(
+      Transfer{nullptr, peer, is_receive, data, data + bytes, {}, observer});
+  if (observer.observer != nullptr) started.started = std::chrono::steady_clock::now();
+  started.operation = is_receive ? transport_.receive(transport_.context, peer, kData, data, bytes)
+                                 : transport_.send(transport_.context, peer, kData, data, bytes);
+  if (started.operation == nullptr) {
+    transfers_.pop_back();
+    return fail();
+  }
+  if (!is_receive) ++sent_[static_cast<size_t>(peer)];
+  return {};
+}
+
+Status RankGroup::send(int to, const void* data, int64_t bytes, TransferObserver observer) {
+  return transfer(to, const_cast<void*>(data), bytes, false, observer);
+}
+
+Status RankGroup::receive(int from, void* data, int64_t bytes, TransferObserver observer) {
+  return transfer(from, data, bytes, true, observer);
+}
+
+bool RankGroup::accesses(const void* data, int64_t bytes, bool is_write) {
+  const auto conflicts = [&](const Transfer& transfer) {
+    return transfer.conflicts(data, bytes, is_write);
+  };
+  if (!std::ranges::any_of(transfers_, conflicts)) return false;
+  return !test_operations().ok() || std::ranges::any_of(transfers_, conflicts);
+}
+
+// The times of the transfers of a peer do not overlap.
+void RankGroup::report(const Transfer& ended) {
+  const auto now = std::chrono::steady_clock::now();
+  auto& last = reported_[static_cast<size_t>(ended.peer)];
+  ended.observer.observer->executed(ended.observer.command, std::max(ended.started, last), now);
+  last = now;
+}
+
+Status RankGroup::test_operations() {
+  bool has_failed = false;
+  const auto has_ended = [&](void* operation) {
+    if (has_failed) return false;
+    const int state = transport_.test(transport_.context, operation);
+    has_failed = state == SCOPEVM_TRANSPORT_FAILED;
+    return state != SCOPEVM_TRANSPORT_PENDING;
+  };
+  std::erase_if(outgoing_, [&](const Outgoing& sent) { return has_ended(sent.operation); });
+  std::erase_if(transfers_, [&](const Transfer& transfer) {
+    if (!has_ended(transfer.operation)) return false;
+    if (transfer.is_receive && !has_failed) ++received_[static_cast<size_t>(transfer.peer)];
+    if (transfer.observer.observer != nullptr) report(transfer);
+    return true;
+  });
+  return has_failed ? fail() : Status();
+}
+
+}  // namespace scopevm::vm
