@@ -213,7 +213,7 @@ PyObject* follow(PyObject* self, PyObject*) {
   scopevm_status* status = nullptr;
   {
     const WithoutGil without;
-    status = scopevm_session_follow(of(self).session);
+    status = scopevm_session_follow(of(self).session, nullptr);
   }
   return check(status) ? Py_NewRef(Py_None) : nullptr;
 }

@@ -16,18 +16,22 @@ namespace scopevm {
 class LocalRanks {
  public:
   // Starts a session for each rank; the others than 0 follow on threads of their own.
-  // `prepare` is called with each session before its first request.
+  // `prepare` is called with each session before its first request. `traces`: of other ranks, from
+  // rank 1.
   LocalRanks(const Module& module, int ranks, int64_t eager_bytes = 64,
              const std::function<SessionOptions(int rank)>& options = {},
-             const std::function<void(int rank, const Session&)>& prepare = {})
+             const std::function<void(int rank, const Session&)>& prepare = {},
+             const std::vector<TraceSink*>& traces = {})
       : job_(ranks, eager_bytes), followed_(static_cast<size_t>(ranks)) {
     for (int rank = 1; rank < ranks; ++rank)
-      threads_.emplace_back([this, rank, module, options, prepare] {
+      threads_.emplace_back([this, rank, module, options, prepare, traces] {
         SessionOptions own = options ? options(rank) : SessionOptions();
         own.transport = job_.transport(rank);
         const Result<Session> session = Session::create(module, own);
         if (session.ok() && prepare) prepare(rank, *session);
-        followed_[static_cast<size_t>(rank)] = session.ok() ? session->follow() : session.status();
+        const auto index = static_cast<size_t>(rank);
+        TraceSink* const trace = traces.empty() ? nullptr : traces[index - 1];
+        followed_[index] = session.ok() ? session->follow(trace) : session.status();
       });
     SessionOptions own = options ? options(0) : SessionOptions();
     own.transport = job_.transport(0);

@@ -43,6 +43,44 @@ cmp "$folder/expected.npy" "$folder/actual.npy"
 "$bin/scopevm" compile "$digits" --machine "$folder/numa.json" -o "$folder/numa.bc" > /dev/null
 echo "equal results of a split model"
 
+# A process for each rank in the trace, with the same requests. A request begins on rank 0, and what
+# other ranks do for it is within its time.
+job 3 "$bin/scopevm" run "$folder/digits.bc" n=5 --repeat 4 --trace "$folder/trace.json" > /dev/null
+python3 - "$folder/trace.json" <<'PYTHON'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+assert names == {1: "rank 0", 2: "rank 1", 3: "rank 2"}, names
+calls = [{e["args"]["request"]: (e["ts"], e["ts"] + e["dur"])
+          for e in events if e.get("cat") == "call" and e["pid"] == pid} for pid in (1, 2, 3)]
+assert len(calls[0]) == 4 and calls[0].keys() == calls[1].keys() == calls[2].keys(), calls
+for event in events:
+    if event.get("cat") in ("launch", "copy"):
+        assert any(begin - 1000 <= event["ts"] <= end + 1000 for begin, end in calls[0].values()), event
+devices = [{e["args"]["device"] for e in events if e.get("cat") == "launch" and e["pid"] == pid}
+           for pid in (1, 2, 3)]
+assert devices == [{"cpu"}, {"one"}, {"two"}], devices
+PYTHON
+echo "one trace of all ranks"
+job 3 "$bin/scopevm" bench "$folder/digits.bc" n=5 --requests 5 --warm-up 2 \
+  --trace "$folder/trace.json" > /dev/null
+[ "$(grep -c '"cat":"call"' "$folder/trace.json")" = 15 ]
+
+# A trace is one of all ranks.
+run=("$bin/scopevm" run "$folder/digits.bc" n=5)
+traced=("${run[@]}" --trace "$folder/partial.json")
+if job 1 "${traced[@]}" : -n 2 "${run[@]}" 2> "$folder/err" > /dev/null; then
+  echo "a trace of rank 0 only was accepted"
+  exit 1
+fi
+grep -q 'rank 1 has sent no trace: expected --trace there, too' "$folder/err"
+if job 1 "${run[@]}" : -n 2 "${traced[@]}" 2> "$folder/err" > /dev/null; then
+  echo "a trace without rank 0 was accepted"
+  exit 1
+fi
+grep -q 'rank 0 has not collected the trace of this rank' "$folder/err"
+[ ! -e "$folder/partial.json" ]
+
 # Slow links: each of the calls waits for at least three messages of 20 ms.
 job 3 "$bin/scopevm" run "$folder/digits.bc" n=5 --emulate-links 1e9:0.02 \
   --output "probability=$folder/actual.npy" --json > "$folder/out"

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -122,6 +123,41 @@ TEST(Ranks, ReportTheErrorOfARank) {
     }
     EXPECT_EQ(ranks.job().left(), 0);
   }
+}
+
+// The devices of launches and copies by request, and the names of the other events.
+class TracedDevices final : public TraceSink {
+ public:
+  void record(const TraceEvent& event) override {
+    const bool is_op =
+        event.kind == TraceEvent::Kind::kLaunch || event.kind == TraceEvent::Kind::kCopy;
+    requests[event.request_id].emplace(is_op ? event.device : event.name);
+  }
+
+  std::map<uint64_t, std::set<std::string>> requests;
+};
+
+// Each rank has the events of its own launches and messages, in the requests that rank 0 traces.
+TEST(Ranks, TraceTheirParts) {
+  using testing::UnorderedElementsAre;
+  const Module module = sum();
+  TracedDevices traces[3];
+  LocalRanks ranks(module, 3, 64, {}, {}, {&traces[1], &traces[2]});
+  ASSERT_TRUE(ranks.leader().ok());
+  for (const uint64_t id : {7, 0, 9}) {
+    CallOptions options;
+    options.request_id = id;
+    if (id != 0) options.trace = traces;
+    expect_sum(ranks.leader()->call({{numbers(1000)}}, options), 1000);
+  }
+  for (const Status& followed : ranks.finish()) ASSERT_TRUE(followed.ok()) << followed.message();
+  for (const TracedDevices& trace : traces) {
+    ASSERT_EQ(trace.requests.size(), 2u);
+    EXPECT_EQ(trace.requests.at(7), trace.requests.at(9));
+  }
+  EXPECT_THAT(traces[0].requests.at(7), UnorderedElementsAre("", "main", "one"));
+  EXPECT_THAT(traces[1].requests.at(7), UnorderedElementsAre("", "main", "one", "cpu", "two"));
+  EXPECT_THAT(traces[2].requests.at(7), UnorderedElementsAre("", "main", "two", "one"));
 }
 
 TEST(Ranks, GoOnAfterInterrupts) {

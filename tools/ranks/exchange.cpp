@@ -45,19 +45,33 @@ void Exchange::send_text(int to, const std::string& text) {
   send(to, bytes);
 }
 
-std::string Exchange::receive_text(int from) {
-  constexpr int kNone = -1;
-  int64_t size = kNone;
-  while (status_.ok() && size < 0) {
-    size = transport_.probe(transport_.context, from, kTag);
-    if (size == kNone) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (size < kNone) fail();
+int64_t Exchange::wait_for_message(int from,
+                                   std::optional<std::chrono::steady_clock::time_point> last) {
+  constexpr int64_t kNone = -1;
+  while (status_.ok()) {
+    const int64_t bytes = transport_.probe(transport_.context, from, kTag);
+    if (bytes >= 0) return bytes;
+    if (bytes < kNone)
+      fail();
+    else if (last && std::chrono::steady_clock::now() > *last)
+      break;
+    else
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  return kNone;
+}
+
+bool Exchange::has_message_within(int from, std::chrono::steady_clock::duration time) {
+  return wait_for_message(from, std::chrono::steady_clock::now() + time) >= 0;
+}
+
+std::string Exchange::receive_text(int from) {
+  const int64_t bytes = wait_for_message(from, std::nullopt);
+  if (bytes < 0) return {};
+  std::vector<char> text(static_cast<size_t>(bytes));
+  receive(from, text);
   if (!status_.ok()) return {};
-  std::vector<char> bytes(static_cast<size_t>(size));
-  receive(from, bytes);
-  if (!status_.ok()) return {};
-  return {bytes.begin(), bytes.end() - 1};
+  return {text.begin(), text.end() - 1};
 }
 
 }  // namespace scopevm::tool

@@ -1,6 +1,9 @@
 // Messages between the ranks of a job outside of requests.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,8 @@ class Exchange {
   explicit Exchange(const scopevm_transport& transport) : transport_(transport) {}
 
   void send(int to, const std::vector<char>& bytes);
+  // Waits for a message at most that long. False also after an error.
+  bool has_message_within(int from, std::chrono::steady_clock::duration time);
   // Waits for a message of the size of `bytes`, without pauses.
   void receive(int from, std::vector<char>& bytes);
   void send_text(int to, const std::string& text);
@@ -29,6 +34,8 @@ class Exchange {
  private:
   template <typename Start>
   void wait(const Start& start);
+  // The bytes of the next message, after waiting with pauses; -1 at `last`, and after an error.
+  int64_t wait_for_message(int from, std::optional<std::chrono::steady_clock::time_point> last);
   void fail();
 
   const scopevm_transport& transport_;

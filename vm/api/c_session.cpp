@@ -13,7 +13,6 @@
 #include "runtime/without_exceptions.h"
 #include "scopevm/scopevm.h"
 #include "vm/api/c_support.h"
-#include "vm/run/call/ranks/follow.h"
 
 namespace scopevm {
 namespace {
@@ -279,10 +278,6 @@ scopevm_status* scopevm_session_memory_stats(const scopevm_session* session, siz
                          out);
     return {};
   });
-}
-
-scopevm_status* scopevm_session_follow(const scopevm_session* session) {
-  return checked({{session, "session"}}, [&] { return scopevm::vm::follow(session->bound); });
 }
 
 void scopevm_session_trim(const scopevm_session* session) {

@@ -141,8 +141,6 @@ SCOPEVM_API scopevm_status* scopevm_session_memory_stats(const scopevm_session* 
 /** Returns cached memory to the operating system and the devices: Session::trim. No effect for
  * NULL. */
 SCOPEVM_API void scopevm_session_trim(const scopevm_session* session);
-/** Runs the requests of rank 0 until it has released its session: Session::follow. */
-SCOPEVM_API scopevm_status* scopevm_session_follow(const scopevm_session* session);
 /** Releases the handle. Calls and results of the session remain valid. */
 SCOPEVM_API void scopevm_session_free(scopevm_session* session);
 

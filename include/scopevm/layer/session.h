@@ -251,7 +251,12 @@ inline Status Session::warm_up(const std::map<std::string, int64_t>& dims,
   });
 }
 
-inline Status Session::follow() const { return layer::take(scopevm_session_follow(c_session())); }
+inline Status Session::follow(TraceSink* trace) const {
+  CallOptions with;
+  with.trace = trace;
+  const scopevm_run_options options = layer::to_c(with);
+  return layer::take(scopevm_session_follow(c_session(), &options));
+}
 
 inline const Signature& Session::signature() const { return handle_->module.signature(); }
 

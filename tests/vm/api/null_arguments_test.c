@@ -170,7 +170,7 @@ static void check_module(const char* path, const scopevm_module* module) {
   const scopevm_transport* transport = NULL;
   EACH_FAILS(2, scopevm_transport_load(ARGUMENT(0, "mpi"), ARGUMENT(1, &transport)));
   const scopevm_session* followed = NULL;
-  EACH_FAILS(1, scopevm_session_follow(ARGUMENT(0, followed)));
+  EACH_FAILS(1, scopevm_session_follow(ARGUMENT(0, followed), NULL));
   const char* names[] = {"n"};
   const char* const no_names[] = {NULL};
   const int64_t values[] = {3};

@@ -21,7 +21,8 @@
 #include "tools/scopevm/commands/bench/report.h"
 #include "tools/scopevm/commands/run/call_arguments.h"
 #include "tools/scopevm/commands/run/inputs.h"
-#include "tools/scopevm/commands/run/trace_file.h"
+#include "tools/scopevm/commands/trace/rank_traces.h"
+#include "tools/scopevm/commands/trace/trace_file.h"
 #include "tools/scopevm/module_file.h"
 
 // The page of commands/bench/page, which CMake embeds.
@@ -158,11 +159,10 @@ Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const 
   return kernels;
 }
 
+// `session_options` are complete, except for the scheduler.
 Status measure(const BenchOptions& options, const Module& module, const RunInputs& inputs,
-               SessionOptions session_options, std::chrono::steady_clock::time_point began) {
-  SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
-  SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
-  SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, session_options));
+               SessionOptions session_options, std::chrono::steady_clock::time_point began,
+               TraceFile& trace) {
   BenchReport report{.module = options.module};
   report.in_flight = static_cast<int>(std::min<int64_t>(options.in_flight, options.requests));
   if (options.in_flight > 1) {
@@ -175,7 +175,7 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
   session_options.time_devices = options.profile || !options.trace.empty();
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, session_options));
   if (session_options.transport != nullptr && session_options.transport->rank > 0)
-    return session.follow();
+    return session.follow(options.trace.empty() ? nullptr : &trace);
   report.load_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
   report.threads = session.threads();
@@ -189,7 +189,6 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
     SCOPEVM_ASSIGN_OR_RETURN(
         report.warm_up, run_load(session, options.warm_up, options.in_flight, prepare, nullptr));
   }
-  TraceFile trace;
   SCOPEVM_ASSIGN_OR_RETURN(report.load,
                            run_load(session, options.requests, options.in_flight, prepare,
                                     options.trace.empty() ? nullptr : &trace));
@@ -197,7 +196,6 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
   if (options.profile) {
     SCOPEVM_ASSIGN_OR_RETURN(report.profile, measure_kernels(options, session, prepare));
   }
-  if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(trace.write(options.trace));
   const nlohmann::ordered_json json = bench_json(report);
   if (!options.json.empty()) SCOPEVM_RETURN_IF_ERROR(write_file(options.json, json_text(json)));
   if (!options.html.empty()) {
@@ -206,6 +204,19 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
   }
   if (!writes_to_stdout(options)) print_bench(report);
   return {};
+}
+
+Status measure_and_trace(const BenchOptions& options, const Module& module, const RunInputs& inputs,
+                         SessionOptions session_options,
+                         std::chrono::steady_clock::time_point began) {
+  SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
+  SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
+  SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, session_options));
+  const scopevm_transport* const transport = session_options.transport;
+  TraceFile trace(transport);
+  Status status = measure(options, module, inputs, std::move(session_options), began, trace);
+  if (options.trace.empty()) return status;
+  return end_trace(std::move(status), transport, trace, options.trace);
 }
 
 int bench(const BenchOptions& options) {
@@ -218,7 +229,7 @@ int bench(const BenchOptions& options) {
   Result<SessionOptions> session = session_options(options);
   if (!session.ok()) return report_usage(session.status().message());
   if (Status files = check_files(options); !files.ok()) return report_usage(files.message());
-  return report(measure(options, *module, *inputs, *std::move(session), began));
+  return report(measure_and_trace(options, *module, *inputs, *std::move(session), began));
 }
 
 const Command<BenchOptions> bench_command({.position = 41,

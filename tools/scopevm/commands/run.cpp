@@ -22,7 +22,8 @@
 #include "tools/scopevm/commands/run/report.h"
 #include "tools/scopevm/commands/run/run_record.h"
 #include "tools/scopevm/commands/run/stream.h"
-#include "tools/scopevm/commands/run/trace_file.h"
+#include "tools/scopevm/commands/trace/rank_traces.h"
+#include "tools/scopevm/commands/trace/trace_file.h"
 #include "tools/scopevm/module_file.h"
 #include "tools/tensors/npy.h"
 
@@ -110,6 +111,9 @@ struct Plan {
   std::vector<NamedText> outputs;
   SessionOptions session;
   std::map<std::string, DimRange> reserved;
+
+  // Whether the calls are those of rank 0 of a job.
+  bool is_follower() const { return session.transport != nullptr && session.transport->rank > 0; }
 };
 
 // The value of --reserve for all dims.
@@ -221,7 +225,7 @@ struct Traces {
   TraceFile times;
   std::shared_ptr<lab::RunRecorder> memory;  // shared with the allocators of the session
 
-  explicit Traces(const RunOptions& options) {
+  Traces(const RunOptions& options, const scopevm_transport* transport) : times(transport) {
     if (!options.memory_trace.empty())
       memory = std::make_shared<lab::RunRecorder>("scopevm run " + options.module,
                                                   options.trace.empty() ? nullptr : &times);
@@ -230,8 +234,7 @@ struct Traces {
     if (memory != nullptr) return memory.get();
     return options.trace.empty() ? nullptr : &times;
   }
-  Status write(const RunOptions& options) {
-    if (!options.trace.empty()) SCOPEVM_RETURN_IF_ERROR(times.write(options.trace));
+  Status write_memory(const RunOptions& options) {
     return memory == nullptr ? Status() : memory->write(options.memory_trace);
   }
 };
@@ -271,17 +274,10 @@ Status run_recorded(const Plan& plan, const RunOptions& options, const ObservedM
   return status.ok() ? written : status;
 }
 
-// `observed` is null without a recording.
-Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
-                const ObservedModule* observed, std::chrono::steady_clock::time_point began) {
-  SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, plan.session));
-  const bool is_follower = plan.session.transport != nullptr && plan.session.transport->rank > 0;
-  if (!is_follower) SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
-  Traces traces(options);
-  if (observed != nullptr) RunRecord::prepare(plan.session, *observed);
-  SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module, traces));
-  if (!options.reserve.empty()) SCOPEVM_RETURN_IF_ERROR(session.reserve(plan.reserved));
-  if (is_follower) return session.follow();
+// Makes the calls and writes their results. `observed` is null without a recording.
+Status run_calls(const Plan& plan, const RunOptions& options, const Module& module,
+                 const Session& session, const ObservedModule* observed,
+                 std::chrono::steady_clock::time_point began, Traces& traces) {
   const auto load_time = std::chrono::steady_clock::now() - began;
   SCOPEVM_ASSIGN_OR_RETURN(Call call, session.make_call());
   SCOPEVM_ASSIGN_OR_RETURN(std::vector<NamedValue> inputs,
@@ -309,7 +305,7 @@ Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
   SCOPEVM_RETURN_IF_ERROR(stream.keep_states(call));
   for (const NamedText& output : plan.outputs)
     SCOPEVM_RETURN_IF_ERROR(write_output(call, stream, output, module.signature()));
-  SCOPEVM_RETURN_IF_ERROR(traces.write(options));
+  SCOPEVM_RETURN_IF_ERROR(traces.write_memory(options));
   SCOPEVM_RETURN_IF_ERROR(stream.finish());
   const std::vector<ScopeUse> memory = concerned_scopes(call.stats());
   report.signature = &module.signature();
@@ -327,6 +323,28 @@ Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
   if (writes_to_stdout(plan, options)) return {};
   options.json ? print_json(report) : print_text(report);
   return {};
+}
+
+// Makes the calls, or those of rank 0 on another rank.
+Status run_session(const Plan& plan, const RunOptions& options, const Module& module,
+                   const ObservedModule* observed, std::chrono::steady_clock::time_point began,
+                   Traces& traces) {
+  SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module, traces));
+  if (!options.reserve.empty()) SCOPEVM_RETURN_IF_ERROR(session.reserve(plan.reserved));
+  if (plan.is_follower()) return session.follow(traces.sink(options));
+  return run_calls(plan, options, module, session, observed, began, traces);
+}
+
+Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
+                const ObservedModule* observed, std::chrono::steady_clock::time_point began) {
+  SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, plan.session));
+  if (!plan.is_follower()) SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
+  const scopevm_transport* const transport = plan.session.transport;
+  Traces traces(options, transport);
+  if (observed != nullptr) RunRecord::prepare(plan.session, *observed);
+  Status status = run_session(plan, options, module, observed, began, traces);
+  if (options.trace.empty()) return status;
+  return end_trace(std::move(status), transport, traces.times, options.trace);
 }
 
 int run_module(const RunOptions& options, const Module& module, const ObservedModule* observed,

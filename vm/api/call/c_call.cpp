@@ -11,6 +11,7 @@
 #include "scopevm/scopevm.h"
 #include "vm/api/call/call_handle.h"
 #include "vm/api/call/request_values.h"
+#include "vm/run/call/ranks/follow.h"
 
 namespace scopevm {
 namespace {
@@ -203,6 +204,15 @@ scopevm_status* scopevm_session_call(const scopevm_session* session, const scope
     SCOPEVM_RETURN_IF_ERROR(scopevm::check_array(outputs, capacity, "outputs"));
     return scopevm::call_once(session->bound, {TensorAccess::array_of(inputs), count}, options,
                               {outputs, capacity});
+  });
+}
+
+scopevm_status* scopevm_session_follow(const scopevm_session* session,
+                                       const scopevm_run_options* options) {
+  return checked({{session, "session"}}, [&]() -> Status {
+    scopevm::RunFunctions functions;
+    SCOPEVM_ASSIGN_OR_RETURN(const scopevm::CallOptions with, functions.read(options));
+    return scopevm::vm::follow(session->bound, with.trace);
   });
 }
 

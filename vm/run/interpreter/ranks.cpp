@@ -25,8 +25,8 @@ Status Interpreter::begin_on_ranks() {
         return {StatusCode::kInvalidArgument,
                 "input \"" + session_.module().input_names()[i] + "\" is in memory of rank " +
                     std::to_string(session_.rank_of_input(i)) + ": only a state can be its value"};
-    SCOPEVM_RETURN_IF_ERROR(
-        ranks->begin(numbers_of(request), [this] { return vm::check_interrupts(options_); }));
+    SCOPEVM_RETURN_IF_ERROR(ranks->begin(numbers_of(request, options_),
+                                         [this] { return vm::check_interrupts(options_); }));
   } else if (!request.is_of_rank_0)
     return {StatusCode::kInvalidArgument,
             "this process is rank " + std::to_string(ranks->rank()) +

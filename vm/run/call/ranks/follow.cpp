@@ -15,17 +15,24 @@
 namespace scopevm::vm {
 namespace {
 
-Status run_call(const std::shared_ptr<BoundSession>& session, std::span<const int64_t> shapes,
-                const StateBlocks& states) {
+constexpr char kInvalidTask[] = "rank 0 sent an invalid task";
+
+// `numbers`: those of numbers_of() after the task.
+Status run_call(const std::shared_ptr<BoundSession>& session, std::span<const int64_t> numbers,
+                const StateBlocks& states, TraceSink* trace) {
+  if (numbers.empty()) return {StatusCode::kDevice, kInvalidTask};
+  CallOptions options;
+  options.request_id = static_cast<uint64_t>(numbers.front());
+  if (options.request_id != kNotTraced) options.trace = trace;
   const auto request = std::make_shared<Request>(session);
   request->is_of_rank_0 = true;
-  SCOPEVM_RETURN_IF_ERROR(set_shapes(shapes, states, *request));
-  return request->run_here({});
+  SCOPEVM_RETURN_IF_ERROR(set_shapes(numbers.subspan(1), states, *request));
+  return request->run_here(options);
 }
 
 }  // namespace
 
-Status follow(const std::shared_ptr<BoundSession>& session) {
+Status follow(const std::shared_ptr<BoundSession>& session, TraceSink* trace) {
   RankGroup* const ranks = session->ranks();
   if (ranks == nullptr || ranks->is_leader())
     return {StatusCode::kInvalidArgument, ranks == nullptr
@@ -37,11 +44,11 @@ Status follow(const std::shared_ptr<BoundSession>& session) {
     if (!begun) return {};
     states.release(begun->released);
     const std::span<const int64_t> numbers = begun->numbers;
-    if (numbers.empty()) return {StatusCode::kDevice, "rank 0 sent an invalid task"};
+    if (numbers.empty()) return {StatusCode::kDevice, kInvalidTask};
     const auto task = static_cast<RankTask>(numbers.front());
     // Rank 0 reports the errors of the request.
     const Status status = runtime::without_exceptions([&] {
-      return task == RankTask::kCall ? run_call(session, numbers.subspan(1), states)
+      return task == RankTask::kCall ? run_call(session, numbers.subspan(1), states, trace)
                                      : states.run(task, numbers.subspan(1));
     });
     // A call ends itself, unless it has failed before its first instruction.

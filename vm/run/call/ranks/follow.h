@@ -5,11 +5,15 @@
 
 #include "scopevm/status.h"
 
+namespace scopevm {
+class TraceSink;
+}  // namespace scopevm
+
 namespace scopevm::vm {
 
 class BoundSession;
 
 // Session::follow().
-Status follow(const std::shared_ptr<BoundSession>& session);
+Status follow(const std::shared_ptr<BoundSession>& session, TraceSink* trace);
 
 }  // namespace scopevm::vm

@@ -66,10 +66,12 @@ bool set_state(size_t index, runtime::Storage* storage, Request& request) {
 
 }  // namespace
 
-std::vector<int64_t> numbers_of(const Request& request) {
+std::vector<int64_t> numbers_of(const Request& request, const CallOptions& options) {
   const BoundSession& session = *request.session;
   const Signature& signature = session.module().signature();
-  std::vector<int64_t> numbers = {static_cast<int64_t>(RankTask::kCall)};
+  const uint64_t traced = options.trace == nullptr ? kNotTraced : options.request_id;
+  std::vector<int64_t> numbers = {static_cast<int64_t>(RankTask::kCall),
+                                  static_cast<int64_t>(traced)};
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
     if (signature.inputs[i].kind == ValueKind::kTensor) {
       append(request.inputs[i], numbers);

@@ -1,14 +1,17 @@
 // Writes the events of a run as a Chrome trace (chrome://tracing, ui.perfetto.dev).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "runtime/mapped_file.h"
 #include "scopevm/session.h"
 
 namespace scopevm::tool {
@@ -17,24 +20,35 @@ namespace scopevm::tool {
 // ones and an interrupted command leaves no file. record() is thread-safe.
 class TraceFile final : public TraceSink {
  public:
-  // Times in the file are relative to this.
-  TraceFile();
+  // Times in the file are relative to this. `transport`: that of this process in a job; else null.
+  explicit TraceFile(const scopevm_transport* transport);
   void record(const TraceEvent& event) override;
   // Writes all recorded events to `path`, or to stdout for "-". Errors: kInvalidArgument.
   Status write(const std::string& path);
+
+  // The time of the steady clock that times are relative to.
+  std::chrono::nanoseconds zero() const { return zero_; }
+  // All recorded events, with times relative to `zero`, for add() of the file of another rank.
+  Result<std::string> events(std::chrono::nanoseconds zero);
+  void add(const std::string& events);
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   // The functions below need mutex_.
+  // The number of this process in the file.
+  int process() const { return 1 + rank_.value_or(0); }
   // The number of the lane's track. Each thread that runs calls has tracks of its own.
   int64_t track_of(const TraceEvent& event);
-  void append(const std::string& line);
+  void append(const std::string& lines);
   // One event per track, each followed by a comma. Each track has further events.
   std::string track_names() const;
+  // Valid until the next event. Errors: kInvalidArgument.
+  Result<runtime::MappedFile> map();
 
-  const int64_t began_ns_;
+  const std::optional<int> rank_;
+  const std::chrono::nanoseconds zero_;
   std::mutex mutex_;                            // guards the members below
   std::unique_ptr<std::FILE, Close> events_;    // opened by the first event
   int error_ = 0;                               // the system's error number of the first failure

@@ -1,8 +1,8 @@
 // Writes launches in the trace event format of Chrome; see trace_file.h.
-#include "tools/scopevm/commands/run/trace_file.h"
+#include "tools/scopevm/commands/trace/trace_file.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -41,11 +41,8 @@ const char* category(TraceEvent::Kind kind) {
   return "";
 }
 
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+// In microseconds, as the format has times.
+double microseconds(int64_t ns) { return static_cast<double>(ns) / 1e3; }
 
 std::string place(std::string_view device, std::string_view scope) {
   return std::string(device) + " " + std::string(scope);
@@ -88,7 +85,9 @@ constexpr int64_t kTracksOfCaller = 20000;
 
 }  // namespace
 
-TraceFile::TraceFile() : began_ns_(now_ns()) {}
+TraceFile::TraceFile(const scopevm_transport* transport)
+    : rank_(transport == nullptr ? std::nullopt : std::optional(transport->rank)),
+      zero_(std::chrono::steady_clock::now().time_since_epoch()) {}
 
 int64_t TraceFile::track_of(const TraceEvent& event) {
   const int64_t caller =
@@ -109,8 +108,7 @@ int64_t TraceFile::track_of(const TraceEvent& event) {
 }
 
 void TraceFile::record(const TraceEvent& event) {
-  const auto microseconds = [](int64_t ns) { return static_cast<double>(ns) / 1e3; };
-  const int64_t start_ns = event.start_ns - began_ns_;
+  const int64_t start_ns = event.start_ns - zero_.count();
   const std::lock_guard lock(mutex_);
   Json json = {{"name", name_of(event)},
                {"cat", category(event.kind)},
@@ -118,7 +116,7 @@ void TraceFile::record(const TraceEvent& event) {
                {"ph", "X"},
                {"ts", microseconds(start_ns)},
                {"dur", microseconds(event.duration_ns)},
-               {"pid", 1},
+               {"pid", process()},
                {"tid", track_of(event)},
                {"args", arguments(event)}};
   if (event.kind == TraceEvent::Kind::kMemory) {
@@ -140,9 +138,9 @@ void TraceFile::record(const TraceEvent& event) {
   append(line_of(json));
 }
 
-void TraceFile::append(const std::string& line) {
+void TraceFile::append(const std::string& lines) {
   if (error_ != 0) return;
-  const std::string text = (events_ == nullptr ? "" : ",\n") + line;
+  const std::string text = (events_ == nullptr ? "" : ",\n") + lines;
   errno = 0;
   if (events_ == nullptr) events_.reset(std::tmpfile());
   if (events_ == nullptr || std::fwrite(text.data(), 1, text.size(), events_.get()) != text.size())
@@ -151,26 +149,32 @@ void TraceFile::append(const std::string& line) {
 
 std::string TraceFile::track_names() const {
   std::string text;
+  const auto append_name = [&](Json event, const std::string& name) {
+    event["ph"] = "M";
+    event["pid"] = process();
+    event["args"] = {{"name", name}};
+    text += line_of(event) + ",\n";
+  };
+  if (rank_) append_name({{"name", "process_name"}}, "rank " + std::to_string(*rank_));
   for (const auto& [track, name] : tracks_)
-    text += line_of({{"name", "thread_name"},
-                     {"ph", "M"},
-                     {"pid", 1},
-                     {"tid", track},
-                     {"args", {{"name", name}}}}) +
-            ",\n";
+    append_name({{"name", "thread_name"}, {"tid", track}}, name);
   return text;
 }
 
-Status TraceFile::write(const std::string& path) {
+Result<runtime::MappedFile> TraceFile::map() {
   runtime::MappedFile events;
   if (events_ != nullptr && error_ == 0) {
     if (std::fflush(events_.get()) != 0) error_ = errno;
     SCOPEVM_ASSIGN_OR_RETURN(
         events, runtime::map_file("/proc/self/fd/" + std::to_string(fileno(events_.get()))));
   }
-  if (error_ != 0)
-    return {StatusCode::kInvalidArgument, "the trace cannot be recorded in a temporary file: " +
-                                              std::string(std::strerror(error_))};
+  if (error_ == 0) return events;
+  return Status(StatusCode::kInvalidArgument, "the trace cannot be recorded in a temporary file: " +
+                                                  std::string(std::strerror(error_)));
+}
+
+Status TraceFile::write(const std::string& path) {
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile events, map());
   const std::string names = track_names();
   const std::span<const uint8_t> pieces[] = {
       bytes_of("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"),
@@ -178,6 +182,27 @@ Status TraceFile::write(const std::string& path) {
       {events.data, events.size},
       bytes_of("\n]}\n")};
   return write_file(path, pieces);
+}
+
+Result<std::string> TraceFile::events(std::chrono::nanoseconds zero) {
+  SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile mapped, map());
+  std::string_view left(reinterpret_cast<const char*>(mapped.data), mapped.size);
+  std::string text = track_names();
+  while (!left.empty()) {
+    const size_t size = std::min(left.find('\n'), left.size());
+    std::string_view line = left.substr(0, size);
+    left.remove_prefix(std::min(size + 1, left.size()));
+    if (line.ends_with(',')) line.remove_suffix(1);
+    Json event = Json::parse(line);
+    event["ts"] = event["ts"].get<double>() + microseconds((zero_ - zero).count());
+    text += line_of(event) + (left.empty() ? "" : ",\n");
+  }
+  return text;
+}
+
+void TraceFile::add(const std::string& events) {
+  const std::lock_guard lock(mutex_);
+  if (!events.empty()) append(events);
 }
 
 }  // namespace scopevm::tool

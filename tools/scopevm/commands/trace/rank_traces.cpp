@@ -1,0 +1,116 @@
+// Rank 0 finds the difference of the clocks by messages that go to a rank and back, as the Network
+// Time Protocol (RFC 5905, section 8), and tells it what its times are relative to.
+#include "tools/scopevm/commands/trace/rank_traces.h"
+
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/ranks/exchange.h"
+
+namespace scopevm::tool {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int kRounds = 20;
+constexpr size_t kMostText = size_t{1} << 26;  // bytes of a message
+constexpr auto kMostWait = std::chrono::seconds(5);
+
+nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+std::vector<char> bytes_of(nanoseconds time) {
+  const int64_t count = time.count();
+  std::vector<char> bytes(sizeof count);
+  std::memcpy(bytes.data(), &count, sizeof count);
+  return bytes;
+}
+
+void send_time(Exchange& exchange, int to, nanoseconds time) { exchange.send(to, bytes_of(time)); }
+
+nanoseconds receive_time(Exchange& exchange, int from) {
+  std::vector<char> bytes(sizeof(int64_t));
+  exchange.receive(from, bytes);
+  int64_t count = 0;
+  std::memcpy(&count, bytes.data(), sizeof count);
+  return nanoseconds(count);
+}
+
+// The clock of the rank minus that of this one.
+nanoseconds difference_of_clock(Exchange& exchange, int rank) {
+  nanoseconds shortest = nanoseconds::max(), difference{0};
+  for (int i = 0; i < kRounds; ++i) {
+    const nanoseconds sent = now();
+    send_time(exchange, rank, sent);
+    const nanoseconds there = receive_time(exchange, rank), received = now();
+    if (received - sent >= shortest) continue;
+    shortest = received - sent;
+    difference = there - (sent + received) / 2;
+  }
+  return difference;
+}
+
+// Adds the events of the other ranks.
+Status gather_traces(const scopevm_transport& transport, TraceFile& trace) {
+  Exchange exchange(transport);
+  for (int rank = 1; rank < transport.ranks; ++rank) {
+    send_time(exchange, rank, {});
+    if (!exchange.has_message_within(rank, kMostWait))
+      return exchange.status().ok()
+                 ? Status(StatusCode::kDevice, "rank " + std::to_string(rank) +
+                                                   " has sent no trace: expected --trace there, too")
+                 : exchange.status();
+    (void)receive_time(exchange, rank);
+    send_time(exchange, rank, trace.zero() + difference_of_clock(exchange, rank));
+  }
+  for (int rank = 1; rank < transport.ranks; ++rank) {
+    std::string events;
+    while (true) {
+      const std::string part = exchange.receive_text(rank);
+      if (part.empty()) break;
+      events += part;
+    }
+    SCOPEVM_RETURN_IF_ERROR(exchange.status());
+    trace.add(events);
+  }
+  return {};
+}
+
+// Sends the events to rank 0.
+Status offer_trace(const scopevm_transport& transport, TraceFile& trace) {
+  Exchange exchange(transport);
+  if (!exchange.has_message_within(0, kMostWait))
+    return exchange.status().ok()
+               ? Status(StatusCode::kDevice, "rank 0 has not collected the trace of this rank")
+               : exchange.status();
+  for (int i = 0; i < 1 + kRounds; ++i) {
+    (void)receive_time(exchange, 0);
+    send_time(exchange, 0, now());
+  }
+  const Result<std::string> events = trace.events(receive_time(exchange, 0));
+  // Rank 0 waits for the end of the events.
+  const std::string text = events.ok() ? *events : "";
+  for (size_t at = 0; at < text.size(); at += kMostText)
+    exchange.send_text(0, text.substr(at, kMostText));
+  exchange.send_text(0, "");
+  return events.ok() ? exchange.status() : events.status();
+}
+
+}  // namespace
+
+Status end_trace(Status status, const scopevm_transport* transport, TraceFile& trace,
+                 const std::string& path) {
+  const bool is_follower = transport != nullptr && transport->rank > 0;
+  if (transport != nullptr) {
+    // Also after an error: the other ranks wait.
+    Status exchanged =
+        is_follower ? offer_trace(*transport, trace) : gather_traces(*transport, trace);
+    if (status.ok()) status = std::move(exchanged);
+  }
+  return status.ok() && !is_follower ? trace.write(path) : status;
+}
+
+}  // namespace scopevm::tool
