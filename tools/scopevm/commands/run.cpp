@@ -338,7 +338,8 @@ Status run_session(const Plan& plan, const RunOptions& options, const Module& mo
 Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
                 const ObservedModule* observed, std::chrono::steady_clock::time_point began) {
   SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, plan.session));
-  if (!plan.is_follower()) SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
+  if (!plan.is_follower())
+    SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
   const scopevm_transport* const transport = plan.session.transport;
   Traces traces(options, transport);
   if (observed != nullptr) RunRecord::prepare(plan.session, *observed);

@@ -59,10 +59,10 @@ Status gather_traces(const scopevm_transport& transport, TraceFile& trace) {
   for (int rank = 1; rank < transport.ranks; ++rank) {
     send_time(exchange, rank, {});
     if (!exchange.has_message_within(rank, kMostWait))
-      return exchange.status().ok()
-                 ? Status(StatusCode::kDevice, "rank " + std::to_string(rank) +
-                                                   " has sent no trace: expected --trace there, too")
-                 : exchange.status();
+      return exchange.status().ok() ? Status(StatusCode::kDevice,
+                                             "rank " + std::to_string(rank) +
+                                                 " has sent no trace: expected --trace there, too")
+                                    : exchange.status();
     (void)receive_time(exchange, rank);
     send_time(exchange, rank, trace.zero() + difference_of_clock(exchange, rank));
   }
