@@ -131,6 +131,11 @@ struct LoadOptions {
   /// place, their address must be a multiple of 64, and the owner keeps them alive, too. Not used
   /// if the module contains its weights.
   std::span<const uint8_t> weights;
+  /// The rank of this process in a job, for a module whose weights are in files of ranks: those of
+  /// other ranks are not read and need not exist, `weights` are those of this rank, and the module
+  /// can only be used with the transport of this rank. No value: the weights of all ranks, and
+  /// `weights` are those of rank 0.
+  std::optional<int> rank;
 };
 
 /// A loaded module. Copies of the handle refer to the same module.

@@ -34,8 +34,11 @@ struct LoadArguments {
   scopevm_load_options options = {sizeof options};
   std::vector<const char*> keys;
   Held weights;
+  int rank = -1;
 
-  bool read(PyObject* public_keys, const char* signature, const char* folder, PyObject* contents) {
+  // `of_rank`: negative for all ranks.
+  bool read(PyObject* public_keys, const char* signature, const char* folder, PyObject* contents,
+            int of_rank) {
     const Py_ssize_t count = PySequence_Size(public_keys);
     if (count < 0) return false;
     for (Py_ssize_t i = 0; i < count; ++i) {
@@ -52,6 +55,8 @@ struct LoadArguments {
     options.weights_folder = folder;
     options.weights = weights.view.buf;
     options.weights_size = static_cast<size_t>(weights.view.len);
+    rank = of_rank;
+    if (rank >= 0) options.rank = &rank;
     return true;
   }
 };
@@ -83,12 +88,13 @@ PyObject* load(PyObject* type, PyObject* arguments) {
     const char* signature = nullptr;
     const char* folder = nullptr;
     PyObject* contents = nullptr;
-    if (PyArg_ParseTuple(arguments, "O&O!zzO", PyUnicode_FSConverter, &path, &PyTuple_Type, &keys,
-                         &signature, &folder, &contents) == 0)
+    int rank = -1;
+    if (PyArg_ParseTuple(arguments, "O&O!zzOi", PyUnicode_FSConverter, &path, &PyTuple_Type, &keys,
+                         &signature, &folder, &contents, &rank) == 0)
       return nullptr;
     const Ref owner(path);
     LoadArguments load;
-    if (!load.read(keys, signature, folder, contents)) return nullptr;
+    if (!load.read(keys, signature, folder, contents, rank)) return nullptr;
     const char* const file = PyBytes_AsString(path);
     scopevm_module* module = nullptr;
     scopevm_status* status = nullptr;
@@ -117,13 +123,14 @@ PyObject* from_buffer(PyObject* type, PyObject* arguments) {
     const char* signature = nullptr;
     const char* folder = nullptr;
     PyObject* contents = nullptr;
-    if (PyArg_ParseTuple(arguments, "OpO!zzO", &buffer, &may_share, &PyTuple_Type, &keys,
-                         &signature, &folder, &contents) == 0)
+    int rank = -1;
+    if (PyArg_ParseTuple(arguments, "OpO!zzOi", &buffer, &may_share, &PyTuple_Type, &keys,
+                         &signature, &folder, &contents, &rank) == 0)
       return nullptr;
     auto held = std::make_unique<Held>();
     if (PyObject_GetBuffer(buffer, &held->view, PyBUF_SIMPLE) != 0) return nullptr;
     LoadArguments load;
-    if (!load.read(keys, signature, folder, contents)) return nullptr;
+    if (!load.read(keys, signature, folder, contents, rank)) return nullptr;
     const void* const bytes = held->view.buf;
     const auto size = static_cast<size_t>(held->view.len);
     // The weights are copied with the module, because only one buffer has a release function.

@@ -229,7 +229,7 @@ def compile(model: Any, output: str | os.PathLike | None = None, *, dims: Any = 
     weakref.finalize(contents, compiler.library.scopevm_compiled_free, compiled).atexit = False
     if output is not None:
         _check(compiler.library.scopevm_compiled_write(compiled, _text(output)))
-    return Module._from_buffer(contents, True, (), None, None, None)
+    return Module._from_buffer(contents, True, (), None, None, None, -1)
 
 
 def compile_options() -> dict[str, str]:

@@ -95,6 +95,15 @@ def _integer(value, what):
         raise TypeError(f"{what}: expected an integer, given {value!r}") from None
 
 
+def _rank(rank: int | None) -> int:
+    if rank is None:
+        return -1  # all ranks
+    value = _integer(rank, "rank")
+    if value < 0:
+        raise ValueError(f"rank: expected an integer from 0, given {rank!r}")
+    return value
+
+
 class Module(_native.Module):
     """A loaded module: `Module.load()`, `Module.from_bytes()` or `scopevm.compile()`.
 
@@ -105,20 +114,22 @@ class Module(_native.Module):
     @classmethod
     def load(cls, path: str | os.PathLike, *, public_keys: str | Sequence[str] = (),
              signature: str | None = None, weights_folder: str | os.PathLike | None = None,
-             weights: Any = None) -> "Module":
+             weights: Any = None, rank: int | None = None) -> "Module":
         """Maps and verifies a module file.
 
         With `public_keys` (texts of key files), only a module that one of them signed is loaded.
         `signature` is the text of the signature's file; otherwise, PATH.sig is read. The weights of
         a module that has them in another file are in `weights_folder`, or are the buffer `weights`.
+        If each rank of a job has a file of weights, only that of `rank` is read.
         """
         folder = os.fspath(weights_folder) if weights_folder is not None else None
-        return cls._load(path, _keys(public_keys), signature, folder, weights)
+        return cls._load(path, _keys(public_keys), signature, folder, weights,
+                         _rank(rank))
 
     @classmethod
     def from_bytes(cls, buffer: Any, *, public_keys: str | Sequence[str] = (),
                    signature: str | None = None, weights_folder: str | os.PathLike | None = None,
-                   weights: Any = None) -> "Module":
+                   weights: Any = None, rank: int | None = None) -> "Module":
         """Loads a module from an object with the buffer protocol.
 
         The bytes are copied, unless the buffer is read-only and aligned to 64 bytes, as that of a
@@ -127,7 +138,8 @@ class Module(_native.Module):
         with memoryview(buffer) as view:
             may_share = view.readonly
         folder = os.fspath(weights_folder) if weights_folder is not None else None
-        return cls._from_buffer(buffer, may_share, _keys(public_keys), signature, folder, weights)
+        return cls._from_buffer(buffer, may_share, _keys(public_keys), signature, folder, weights,
+                                _rank(rank))
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:

@@ -81,6 +81,26 @@ fi
 grep -q 'rank 0 has not collected the trace of this rank' "$folder/err"
 [ ! -e "$folder/partial.json" ]
 
+# Each rank has a folder with the module and its own weights.
+"$bin/scopevm" compile "$digits" --machine "$folder/machine.json" --place 'type:c*=one' \
+  --place 'type:matmul=two' -o "$folder/digits.bc" --weights "$folder/w"
+for rank in 0 1 2; do
+  mkdir "$folder/$rank"
+  cp "$folder/digits.bc" "$folder/$rank"
+done
+cp "$folder/w" "$folder/0"
+for rank in 1 2; do cp "$folder/w.rank$rank" "$folder/$rank"; done
+own=("$bin/scopevm" run n=5 --output "probability=$folder/actual.npy")
+job 1 "${own[@]}" "$folder/0/digits.bc" : -n 1 "${own[@]}" "$folder/1/digits.bc" : \
+  -n 1 "${own[@]}" "$folder/2/digits.bc" > /dev/null
+cmp "$folder/expected.npy" "$folder/actual.npy"
+if "$bin/scopevm" run "$folder/1/digits.bc" n=5 2> "$folder/err"; then
+  echo "one process ran all ranks without their weights"
+  exit 1
+fi
+grep -q '/1/w: No such file or directory' "$folder/err"
+echo "equal results with the weights of each rank in its folder"
+
 # Slow links: each of the calls waits for at least three messages of 20 ms.
 job 3 "$bin/scopevm" run "$folder/digits.bc" n=5 --emulate-links 1e9:0.02 \
   --output "probability=$folder/actual.npy" --json > "$folder/out"

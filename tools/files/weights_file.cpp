@@ -79,15 +79,23 @@ Status check_weights_path(const std::string& weights, const std::string& module)
 
 Status write_with_weights(const std::string& module, const std::string& weights,
                           const format::ModuleContents& contents) {
-  const std::vector<Piece> pieces = format::weights_of(contents);
-  SCOPEVM_ASSIGN_OR_RETURN(const format::WeightsFile file, describe(weights, pieces));
-  // The weights are written first: a module without its weights does not load.
-  if (exists(weights)) {
-    SCOPEVM_RETURN_IF_ERROR(check_is_equal(weights, file, pieces));
-  } else {
-    SCOPEVM_RETURN_IF_ERROR(write_file(weights, pieces));
+  std::vector<format::WeightsFile> files;
+  std::vector<std::string> missing;  // paths by file; empty: it exists
+  for (uint32_t rank = 0; rank < contents.ranks(); ++rank) {
+    const std::vector<Piece> pieces = format::weights_of(contents, rank);
+    if (pieces.empty() && rank > 0) continue;
+    const std::string path = rank == 0 ? weights : weights + ".rank" + std::to_string(rank);
+    SCOPEVM_ASSIGN_OR_RETURN(format::WeightsFile file, describe(path, pieces));
+    if (contents.ranks() > 1) file.rank = rank;
+    if (exists(path)) SCOPEVM_RETURN_IF_ERROR(check_is_equal(path, file, pieces));
+    missing.push_back(exists(path) ? "" : path);
+    files.push_back(std::move(file));
   }
-  const std::vector<uint8_t> bytes = format::write_module(contents, &file);
+  // The weights are written first: a module without its weights does not load.
+  for (size_t i = 0; i < files.size(); ++i)
+    if (!missing[i].empty())
+      SCOPEVM_RETURN_IF_ERROR(write_file(missing[i], format::weights_of(contents, files[i].rank)));
+  const std::vector<uint8_t> bytes = format::write_module(contents, files);
   const Piece piece(bytes);
   return write_file(module, {&piece, 1});
 }

@@ -1,6 +1,7 @@
 // The launcher of the processes of a job.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace scopevm::tool {
@@ -11,5 +12,9 @@ inline constexpr char kNoTransport[] = "none";
 // The name of the transport that option `--transport` denotes; empty: none. Without the option, it
 // is that of MPI if Open MPI, MPICH or Slurm has started this process.
 std::string transport_name(const std::string& option);
+
+// The rank of this process, if the transport is MPI's and the launcher has set it. It is known
+// before the process has connected to the others.
+std::optional<int> launched_rank(const std::string& option);
 
 }  // namespace scopevm::tool

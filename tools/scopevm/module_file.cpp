@@ -50,12 +50,13 @@ Result<ReadModule> read_module_file(const std::string& path) {
   const format::Bytes bytes = path == kStandardStream || std::filesystem::is_fifo(path, error)
                                   ? format::aligned_copy(file.data, file.size)
                                   : format::Bytes{file.owner, file.data, file.size};
-  std::optional<format::WeightsFile> weights;
-  const auto find_weights = [&](const format::WeightsFile& needed) -> Result<format::Bytes> {
-    weights = needed;
+  std::vector<format::WeightsFile> weights;
+  const auto find_weights =
+      [&](const format::WeightsFile& needed) -> Result<std::optional<format::Bytes>> {
+    weights.push_back(needed);
     SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile found,
                              runtime::map_file(folder_of(path) + "/" + needed.name));
-    return format::Bytes{found.owner, found.data, found.size};
+    return std::optional(format::Bytes{found.owner, found.data, found.size});
   };
   Result<format::ModuleContents> module =
       format::read_module(bytes, {.find_weights = find_weights});

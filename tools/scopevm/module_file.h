@@ -21,7 +21,7 @@ Result<Module> load_module(const std::string& path, const LoadOptions& options =
 struct ReadModule {
   runtime::MappedFile file;
   format::ModuleContents contents;
-  std::optional<format::WeightsFile> weights;  // the file that contains the constants, if any
+  std::vector<format::WeightsFile> weights;  // the files that contain the constants, if any
 };
 
 // Errors: those of map_input() and format::read_module().

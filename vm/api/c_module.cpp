@@ -59,6 +59,7 @@ Result<LoadOptions> to_cpp(const scopevm_load_options* given) {
   if (c.weights_folder != nullptr) out.weights_folder = c.weights_folder;
   SCOPEVM_RETURN_IF_ERROR(check_array(c.weights, c.weights_size, "weights"));
   out.weights = {static_cast<const uint8_t*>(c.weights), c.weights_size};
+  if (c.rank != nullptr) out.rank = *c.rank;
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/mapped_file.h"
 #include "vm/format/binary/reader.h"
@@ -20,7 +21,7 @@ namespace {
 
 using LoadResult = Result<std::shared_ptr<const LoadedModule>>;
 
-// Provides the file of weights that a module names.
+// Provides the files of weights that a module names.
 class Weights {
  public:
   // `path`: of the module; empty for a module in memory. `owner` keeps options.weights alive; if it
@@ -29,32 +30,44 @@ class Weights {
       : options_(options), path_(std::move(path)), owner_(std::move(owner)) {}
 
   // The argument of read_module().
-  Result<format::Bytes> find(const format::WeightsFile& file) {
+  Result<std::optional<format::Bytes>> find(const format::WeightsFile& file) {
+    if (file.rank && options_.rank && std::cmp_not_equal(*file.rank, *options_.rank)) {
+      are_all_ = false;
+      return std::optional<format::Bytes>();
+    }
     Result<format::Bytes> bytes = bytes_of(file);
     if (!bytes.ok())
       return std::move(bytes).status().with_context(path_.empty() ? "weights"
                                                                   : path_ + ": weights");
-    file_ = file;
-    bytes_ = *bytes;
-    return bytes;
+    files_.emplace_back(file, *bytes);
+    return std::optional(*std::move(bytes));
   }
 
-  // Compares the digest, if there are public keys: the signature covers the digest, and a checksum
-  // does not detect deliberate changes.
-  Status check_digest() const {
-    if (!file_ || options_.public_keys.empty()) return {};
-    const std::span<const uint8_t> bytes(bytes_.data, bytes_.size);
-    SCOPEVM_ASSIGN_OR_RETURN(const format::WeightsDigest digest, signature::digest_of({&bytes, 1}));
-    if (digest == file_->digest) return {};
-    return {StatusCode::kInvalidModel,
-            "weights " + file_->name + ": BLAKE2b digest " + format::text_of(digest) +
-                ", expected " + format::text_of(file_->digest) +
-                "; the file has been changed after the module was signed"};
+  // The rank that has all its weights; no value: all ranks.
+  std::optional<int> rank() const { return are_all_ ? std::nullopt : options_.rank; }
+
+  // Compares the digests, if there are public keys: the signature covers the digests, and a
+  // checksum does not detect deliberate changes.
+  Status check_digests() const {
+    if (options_.public_keys.empty()) return {};
+    for (const auto& [file, bytes] : files_) {
+      const std::span<const uint8_t> contents(bytes.data, bytes.size);
+      SCOPEVM_ASSIGN_OR_RETURN(const format::WeightsDigest digest,
+                               signature::digest_of({&contents, 1}));
+      if (digest != file.digest)
+        return {StatusCode::kInvalidModel,
+                "weights " + file.name + ": BLAKE2b digest " + format::text_of(digest) +
+                    ", expected " + format::text_of(file.digest) +
+                    "; the file has been changed after the module was signed"};
+    }
+    return {};
   }
 
  private:
   Result<format::Bytes> bytes_of(const format::WeightsFile& file) const {
-    const std::span<const uint8_t> given = options_.weights;
+    std::span<const uint8_t> given = options_.weights;
+    // One buffer is one file.
+    if (file.rank && std::cmp_not_equal(*file.rank, options_.rank.value_or(0))) given = {};
     if (given.data() != nullptr && owner_) return format::Bytes{owner_, given.data(), given.size()};
     if (given.data() != nullptr) return format::aligned_copy(given.data(), given.size());
     if (path_.empty() && options_.weights_folder.empty())
@@ -74,17 +87,18 @@ class Weights {
   const LoadOptions& options_;
   std::string path_;
   std::shared_ptr<const void> owner_;
-  std::optional<format::WeightsFile> file_;  // set by find()
-  format::Bytes bytes_;                      // its contents
+  bool are_all_ = true;
+  std::vector<std::pair<format::WeightsFile, format::Bytes>> files_;  // set by find()
 };
 
 LoadResult read(const format::Bytes& bytes, Weights weights) {
   const format::ReadOptions options = {
       .find_weights = [&](const format::WeightsFile& file) { return weights.find(file); }};
   SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents, format::read_module(bytes, options));
-  SCOPEVM_RETURN_IF_ERROR(weights.check_digest());
+  SCOPEVM_RETURN_IF_ERROR(weights.check_digests());
   SCOPEVM_RETURN_IF_ERROR(format::verify(contents));
-  return LoadedModule::create(std::move(contents), format::module_digest({bytes.data, bytes.size}));
+  return LoadedModule::create(std::move(contents), format::module_digest({bytes.data, bytes.size}),
+                              weights.rank());
 }
 
 // The text of the signature of the module file `path`.

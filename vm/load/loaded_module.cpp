@@ -77,8 +77,9 @@ bool admits(int64_t value, const format::DimensionDecl& dimension) {
 }  // namespace
 
 Result<std::shared_ptr<const LoadedModule>> LoadedModule::create(format::ModuleContents contents,
-                                                                 uint64_t digest) {
-  std::shared_ptr<LoadedModule> module(new LoadedModule(std::move(contents), digest));
+                                                                 uint64_t digest,
+                                                                 std::optional<int> rank) {
+  std::shared_ptr<LoadedModule> module(new LoadedModule(std::move(contents), digest, rank));
   SCOPEVM_RETURN_IF_ERROR(module->prepare());
   return std::shared_ptr<const LoadedModule>(std::move(module));
 }
@@ -138,6 +139,7 @@ Status LoadedModule::prepare_signature() {
     if (input.default_constant < 0) continue;
     const format::ConstantDecl& constant =
         contents_.constants[static_cast<size_t>(input.default_constant)];
+    if (rank_ && constant.bytes.data == nullptr) continue;  // rank 0 has it
     SCOPEVM_ASSIGN_OR_RETURN(value, Tensor::borrow(static_cast<const void*>(constant.bytes.data),
                                                    constant.dtype, constant.dims));
   }

@@ -70,15 +70,18 @@ struct KernelTable {
 class LoadedModule {
  public:
   // REQUIRES: `contents` passed verification. `digest`: that of the module file, or 0 without one.
-  // Errors: kInvalidModel (no function `main`).
+  // `rank`: if constants of other ranks have no bytes. Errors: kInvalidModel (no function `main`).
   static Result<std::shared_ptr<const LoadedModule>> create(format::ModuleContents contents,
-                                                            uint64_t digest = 0);
+                                                            uint64_t digest = 0,
+                                                            std::optional<int> rank = std::nullopt);
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
 
   const format::ModuleContents& contents() const { return contents_; }
   // Identifies the contents of the module file: format::module_digest().
   uint64_t digest() const { return digest_; }
+  // The rank that the module was loaded for (LoadOptions::rank), if it lacks the weights of others.
+  std::optional<int> rank() const { return rank_; }
   const Signature& signature() const { return signature_; }
   const LoadedFunction& function(uint32_t index) const { return functions_[index]; }
   const LoadedFunction& main() const { return functions_[main_]; }
@@ -109,8 +112,8 @@ class LoadedModule {
   Result<const KernelTable*> kernels() const;
 
  private:
-  LoadedModule(format::ModuleContents contents, uint64_t digest)
-      : contents_(std::move(contents)), digest_(digest) {}
+  LoadedModule(format::ModuleContents contents, uint64_t digest, std::optional<int> rank)
+      : contents_(std::move(contents)), digest_(digest), rank_(rank) {}
   Status prepare();
   Status prepare_signature();
   Result<const runtime::KernelImage*> load_image(uint32_t device, KernelTable& table) const;
@@ -119,6 +122,7 @@ class LoadedModule {
 
   const format::ModuleContents contents_;
   const uint64_t digest_;
+  const std::optional<int> rank_;
   uint32_t main_ = 0;
   ModuleStrings strings_;
   Signature signature_;

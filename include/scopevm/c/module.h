@@ -36,6 +36,8 @@ typedef struct scopevm_load_options {
    * scopevm_module_load_memory(): it uses them like the bytes of the module, until `release`. */
   const void* weights;
   size_t weights_size; /**< size of `weights` in bytes */
+  /** The rank of this process in a job: LoadOptions::rank. NULL: the weights of all ranks. */
+  const int* rank;
 } scopevm_load_options;
 
 /** Maps, validates and verifies a module file. `options` can be NULL. */

@@ -132,6 +132,7 @@ class CLoadOptions {
     if (!options.weights_folder.empty()) c_.weights_folder = options.weights_folder.c_str();
     c_.weights = options.weights.data();
     c_.weights_size = options.weights.size();
+    if (options.rank) c_.rank = &*options.rank;
   }
   CLoadOptions(const CLoadOptions&) = delete;
   CLoadOptions& operator=(const CLoadOptions&) = delete;

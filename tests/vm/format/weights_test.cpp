@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/vm/format/sample_modules.h"
@@ -39,14 +42,14 @@ WeightsFile describe(const ModuleContents& module) {
 
 File separate_module(const ModuleContents& module) {
   const WeightsFile file = describe(module);
-  return write_module(module, &file);
+  return write_module(module, {&file, 1});
 }
 
 Result<ModuleContents> read_with(const File& module, const Bytes& weights, bool check = true) {
   return read_module(aligned_copy(module.data(), module.size()),
                      {.check_constants = check, .find_weights = [&](const WeightsFile& file) {
                         EXPECT_EQ(file.name, "w.bin");
-                        return Result<Bytes>(weights);
+                        return Result<std::optional<Bytes>>(weights);
                       }});
 }
 
@@ -192,15 +195,103 @@ TEST(Weights, MalformedSectionIsRejected) {
             "section weights: section constants is not empty");
 }
 
+// A module of two ranks with a constant for each, and its files.
+struct RankModule {
+  ModuleContents module = dense_module();
+  std::vector<WeightsFile> files;
+
+  RankModule() {
+    module.required_features = {std::string(kRanksFeature)};
+    module.devices.push_back(module.devices[0]);
+    module.devices[1].name = "one";
+    module.devices[1].rank = 1;
+    module.pools.push_back(module.pools[2]);
+    module.pools.back().device = 1;
+    module.constants[1].pool = static_cast<uint32_t>(module.pools.size()) - 1;
+    for (const uint32_t rank : {0u, 1u}) {
+      const File bytes = bytes_of_rank(rank);
+      files.push_back({"w.bin" + std::to_string(rank),
+                       bytes.size(),
+                       checksum(bytes.data(), bytes.size()),
+                       {},
+                       rank});
+    }
+  }
+  File bytes_of_rank(uint32_t rank) const {
+    File bytes;
+    for (const std::span<const uint8_t> piece : weights_of(module, rank))
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
+    return bytes;
+  }
+  // Reads the module without the file of rank `without`.
+  Result<ModuleContents> read(std::span<const WeightsFile> named, int without = -1) const {
+    const File file = write_module(module, named);
+    const auto find = [&](const WeightsFile& weights) -> Result<std::optional<Bytes>> {
+      if (std::cmp_equal(*weights.rank, without)) return std::optional<Bytes>();
+      const File bytes = bytes_of_rank(*weights.rank);
+      return std::optional(aligned_copy(bytes.data(), bytes.size()));
+    };
+    return read_module(aligned_copy(file.data(), file.size()), {.find_weights = find});
+  }
+};
+
+TEST(RankWeights, AreInFilesOfTheirOwn) {
+  const RankModule ranks;
+  const Result<ModuleContents> all = ranks.read(ranks.files);
+  ASSERT_TRUE(all.ok()) << all.status().message();
+  EXPECT_TRUE(are_equal(ranks.module, *all));
+  const Result<ModuleContents> one = ranks.read(ranks.files, /*without=*/0);
+  ASSERT_TRUE(one.ok()) << one.status().message();
+  EXPECT_EQ(one->constants[0].bytes.data, nullptr);
+  EXPECT_EQ(one->constants[0].bytes.size, ranks.module.constants[0].bytes.size);
+  EXPECT_EQ(std::memcmp(one->constants[1].bytes.data, ranks.module.constants[1].bytes.data, 12), 0);
+}
+
+TEST(RankWeights, MessagesNameTheError) {
+  const RankModule ranks;
+  const auto error = [&](std::vector<WeightsFile> files) {
+    return std::string(ranks.read(files).status().message());
+  };
+  EXPECT_EQ(error({ranks.files[0]}), "section weights.ranks: constant \"fc.scale\" is in no file");
+  EXPECT_EQ(error({ranks.files[1], ranks.files[0]}),
+            "section weights.ranks: the ranks are not in order");
+  WeightsFile other = ranks.files[1];
+  other.rank = 2;
+  EXPECT_EQ(error({ranks.files[0], ranks.files[1], other}),
+            "section weights.ranks: the module has no rank 2");
+  EXPECT_THAT(error({ranks.files[0], {"w", 12, 0, {}, 1}}), HasSubstr("weights w: checksum "));
+  ModuleContents both = ranks.module;
+  both.constants.clear();
+  for (const char* name : {"weights.ranks", "weights"})
+    both.sections.push_back({name, true, bytes_of("junk")});
+  EXPECT_EQ(error_with(write_module(both), {}),
+            "section weights.ranks: expected one section of weights");
+}
+
+TEST(RankWeights, RandomSectionsAreErrorsOrRead) {
+  const RankModule ranks;
+  std::mt19937_64 random(17);
+  const std::vector<uint8_t> good = encode(ranks.files);
+  for (int i = 0; i < 5000; ++i) {
+    std::vector<uint8_t> bytes = good;
+    for (size_t changes = random() % 4; changes > 0; --changes)
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random() % 4 == 0 ? random() : 0);
+    bytes.resize(random() % 2 == 0 ? bytes.size() : random() % (bytes.size() + 1));
+    const auto files = decode_weights(bytes, kRankWeightsSection);
+    if (!files.ok()) continue;
+    EXPECT_EQ(encode(*files), bytes);
+  }
+}
+
 TEST(Weights, OfOtherTablesAreRejected) {
   ModuleContents module = dense_module();
   const WeightsFile file = describe(module);
   const File weights = weights_bytes(module);
   module.constants.push_back(module.constants[0]);
-  EXPECT_THAT(error_with(write_module(module, &file), weights),
+  EXPECT_THAT(error_with(write_module(module, {&file, 1}), weights),
               HasSubstr("weights w.bin: 192 bytes are fewer than the tables require"));
   module.constants.clear();
-  EXPECT_THAT(error_with(write_module(module, &file), weights),
+  EXPECT_THAT(error_with(write_module(module, {&file, 1}), weights),
               HasSubstr("weights w.bin: expected 0 bytes according to the tables, given 192"));
 }
 

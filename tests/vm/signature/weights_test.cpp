@@ -46,7 +46,7 @@ class ModuleWithWeights : public ::testing::Test {
   }
   // Writes the module and its signature.
   void write_module() {
-    bytes_ = format::write_module(contents_, &file_);
+    bytes_ = format::write_module(contents_, {&file_, 1});
     write(path_, bytes_);
     std::ofstream(path_ + ".sig") << *signature::sign(bytes_, signature::kSecretKey, "");
   }
@@ -177,6 +177,59 @@ TEST_F(ModuleWithWeights, OfASignedModuleAreNotMapped) {
   file << std::string(weights_.size(), 'x');
   file.close();
   EXPECT_EQ(std::vector<uint8_t>(constant(module), constant(module) + weights_.size()), weights_);
+}
+
+// Rank 1 needs its own file only, and its module cannot be used elsewhere.
+TEST_F(ModuleWithWeights, OfARankAreSufficientForIt) {
+  format::ModuleContents contents = contents_;
+  contents.required_features = {std::string(format::kRanksFeature)};
+  contents.devices.push_back(contents.devices[0]);
+  contents.devices[1].name = "one";
+  contents.devices[1].rank = 1;
+  contents.pools.push_back(contents.pools[2]);
+  contents.pools.back().device = 1;
+  contents.constants[1].pool = static_cast<uint32_t>(contents.pools.size()) - 1;
+  std::vector<format::WeightsFile> files;
+  for (const uint32_t rank : {0u, 1u}) {
+    std::vector<uint8_t> bytes;
+    for (const std::span<const uint8_t> piece : format::weights_of(contents, rank))
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
+    const std::span<const uint8_t> piece(bytes);
+    files.push_back({"w.bin.rank" + std::to_string(rank), bytes.size(),
+                     format::checksum(bytes.data(), bytes.size()),
+                     *signature::digest_of({&piece, 1}), rank});
+    if (rank == 1) write(folder_ + "/" + files.back().name, bytes);
+  }
+  bytes_ = format::write_module(contents, files);
+  write(path_, bytes_);
+  std::ofstream(path_ + ".sig") << *signature::sign(bytes_, signature::kSecretKey, "");
+  EXPECT_THAT(message(Module::load(path_)), HasSubstr("w.bin.rank0: No such file or directory"));
+  for (const bool is_signed : {false, true}) {
+    LoadOptions options = is_signed ? signed_ : LoadOptions();
+    options.rank = 1;
+    const Result<Module> module = Module::load(path_, options);
+    ASSERT_TRUE(module.ok()) << message(module);
+    EXPECT_EQ(Session::create(*module).status().message(),
+              "the module was loaded with the weights of rank 1 only, and the session has no "
+              "transport");
+    scopevm_transport transport{};
+    transport.rank = 0;
+    SessionOptions session;
+    session.transport = &transport;
+    EXPECT_EQ(Session::create(*module, session).status().message(),
+              "the module was loaded with the weights of rank 1 only, but this process is rank 0");
+  }
+  // The bytes of one buffer are those of the rank.
+  LoadOptions options;
+  options.rank = 1;
+  std::ifstream file(folder_ + "/w.bin.rank1", std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::vector<uint8_t> given(text.begin(), text.end());
+  options.weights = given;
+  EXPECT_TRUE(Module::load_bytes(bytes_, options).ok());
+  options.rank = 0;
+  EXPECT_THAT(message(Module::load_bytes(bytes_, options)),
+              HasSubstr("weights w.bin.rank0: 12 bytes, expected"));
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ Status measure_and_trace(const BenchOptions& options, const Module& module, cons
 
 int bench(const BenchOptions& options) {
   const auto began = std::chrono::steady_clock::now();
-  const Result<Module> module = load_module(options.module);
+  const Result<Module> module = load_module(options.module, load_options(options));
   if (!module.ok()) return report(module.status());
   const Result<RunInputs> inputs =
       parse_inputs(options.inputs, options.values, module->signature());

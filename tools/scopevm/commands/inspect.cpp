@@ -174,9 +174,9 @@ void print_text(const ReadModule& read) {
   print("{}, {}\n", count_text(module.constants.size(), "constant"),
         count_text(constant_bytes, "byte"));
   print_ranks(module);
-  if (read.weights)
-    print("weights {}: {}, BLAKE2b {}\n", read.weights->name,
-          count_text(read.weights->size, "byte"), format::text_of(read.weights->digest));
+  for (const format::WeightsFile& weights : read.weights)
+    print("weights {}: {}, BLAKE2b {}\n", weights.name, count_text(weights.size, "byte"),
+          format::text_of(weights.digest));
   print("{}, {}\n", count_text(module.kernels.size(), "kernel"),
         count_text(module.shape_functions.size(), "shape function"));
   for (const format::KernelDecl& kernel : module.kernels)
@@ -230,10 +230,10 @@ void print_json(const ReadModule& read) {
                                            {"library", kernel.external->library},
                                            {"description", kernel.external->description}});
   out["constants"] = module.constants.size();
-  if (read.weights)
-    out["weights"] = {{"file", read.weights->name},
-                      {"bytes", read.weights->size},
-                      {"blake2b", format::text_of(read.weights->digest)}};
+  for (const format::WeightsFile& weights : read.weights)
+    out["weights"].push_back({{"file", weights.name},
+                              {"bytes", weights.size},
+                              {"blake2b", format::text_of(weights.digest)}});
   out["images"] = RecordJson::of(module, module.images);
   for (const format::SectionEntry& section : section_table(file))
     out["sections"].push_back({{"name", std::string(section.name_text())},

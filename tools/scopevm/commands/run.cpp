@@ -363,7 +363,7 @@ int run(const RunOptions& options) {
     if (!observed.ok()) return report(observed.status());
     return run_module(options, observed->module, &*observed, began);
   }
-  const Result<Module> module = load_module(options.module);
+  const Result<Module> module = load_module(options.module, load_options(options));
   if (!module.ok()) return report(module.status());
   return run_module(options, *module, nullptr, began);
 }

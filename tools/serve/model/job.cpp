@@ -51,12 +51,14 @@ Result<Job::Use> Job::begin(const std::string& path, int ranks) {
 }
 
 Status follow_job(const scopevm_transport& transport, const LoadOptions& load, int threads) {
+  LoadOptions of_rank = load;
+  of_rank.rank = transport.rank;
   tool::Exchange exchange(transport);
   while (true) {
     const std::string path = exchange.receive_text(0);
     SCOPEVM_RETURN_IF_ERROR(exchange.status());
     if (path.empty()) return {};
-    const Result<Module> module = Module::load(path, load);
+    const Result<Module> module = Module::load(path, of_rank);
     exchange.send_text(0, module.ok() ? "" : std::string(module.status().message()));
     if (exchange.receive_text(0) != kGo) continue;
     SessionOptions options;

@@ -93,8 +93,9 @@ class ModuleParser {
       return parser_.fail(
           "invalid name of a section: expected up to 16 letters, digits, '_', '-' "
           "and '.'");
-    if (section.name == kWeightsSection)
-      return parser_.fail("section \"weights\" is reserved; option --weights of asm writes it");
+    if (is_weights_section(section.name))
+      return parser_.fail("section \"" + section.name +
+                          "\" is reserved; option --weights of asm writes it");
     const bool is_last = std::ranges::find(module_.sections, section.name, &SectionDecl::name) ==
                              module_.sections.end() - 1 &&
                          std::ranges::find(kSectionNames, section.name) == std::end(kSectionNames);

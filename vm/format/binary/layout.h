@@ -75,13 +75,20 @@ struct SectionEntry {
 };
 static_assert(sizeof(SectionEntry) == 48);
 
-// The start of section `weights`. The name of the file follows, without a terminator.
+// The start of section `weights`, and of each element of section `weights.ranks`. The name of the
+// file follows, without a terminator; in `weights.ranks`, after a RankWeightsEntry.
 struct WeightsEntry {
   uint64_t size;       // of the file of weights
   uint64_t checksum;   // XXH3, 64 bits
   uint8_t digest[32];  // BLAKE2b, 256 bits
 };
 static_assert(sizeof(WeightsEntry) == 48);
+
+struct RankWeightsEntry {
+  uint32_t rank;
+  uint32_t name_bytes;  // of the name
+};
+static_assert(sizeof(RankWeightsEntry) == 8);
 
 // A reader that does not know the section must refuse the file.
 inline constexpr uint32_t kRequiredSection = 1;

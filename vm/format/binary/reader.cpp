@@ -148,7 +148,9 @@ Status check_sections(const Bytes& file, const Sections& sections, const ReadOpt
   return {};
 }
 
-// The sections that follow those of SectionKind, without section `weights`. Fails if one of them is
+bool is_of_weights(const SectionEntry& entry) { return is_weights_section(entry.name_text()); }
+
+// The sections that follow those of SectionKind, without those of weights. Fails if one of them is
 // required and unknown.
 Result<std::vector<SectionDecl>> read_further_sections(const Bytes& file,
                                                        const Sections& sections) {
@@ -156,7 +158,7 @@ Result<std::vector<SectionDecl>> read_further_sections(const Bytes& file,
   for (const SectionEntry& entry : sections.further()) {
     const std::string name(entry.name_text());
     const bool is_required = (entry.flags & kRequiredSection) != 0;
-    if (name == kWeightsSection) continue;
+    if (is_of_weights(entry)) continue;
     if (is_required && std::ranges::find(kKnownSections, name) == kKnownSections.end())
       return bad("section " + name +
                  " is required, and this release does not know it; use a later release");
@@ -165,33 +167,12 @@ Result<std::vector<SectionDecl>> read_further_sections(const Bytes& file,
   return further;
 }
 
-// The bytes of the constants, in the module or in the file of weights that it names. `name` is set
-// to what contains them.
-Result<Bytes> find_constants(const Bytes& file, const Sections& sections,
-                             const ReadOptions& options, std::string& name) {
-  const std::span<const uint8_t> section = sections.bytes(file, SectionKind::kConstants);
-  const auto entry =
-      std::ranges::find(sections.further(), kWeightsSection, &SectionEntry::name_text);
-  name = "section constants";
-  if (entry == sections.further().end()) return Bytes{file.owner, section.data(), section.size()};
-  if (entry->flags != kRequiredSection) return bad("section weights: expected a required section");
-  if (!section.empty()) return bad("section weights: section constants is not empty");
-  SCOPEVM_ASSIGN_OR_RETURN(const WeightsFile weights,
-                           decode_weights({file.data + entry->offset, entry->size}));
-  if (!options.find_weights)
-    return Status(StatusCode::kNotFound, "the weights are in the file " + weights.name +
-                                             " (BLAKE2b digest " + text_of(weights.digest) +
-                                             "), which is not given");
-  SCOPEVM_ASSIGN_OR_RETURN(Bytes bytes, options.find_weights(weights));
-  SCOPEVM_RETURN_IF_ERROR(check_weights(weights, bytes, options.check_constants));
-  name = "weights " + weights.name;
-  return bytes;
-}
-
 // Assigns consecutive aligned ranges of a section to the constants or images that it contains.
 class BlobReader {
  public:
-  BlobReader(const Bytes& section, std::string name) : section_(section), name_(std::move(name)) {}
+  // `section` without data: the blobs have none either.
+  BlobReader(Bytes section, std::string name)
+      : section_(std::move(section)), name_(std::move(name)) {}
 
   Status take(Bytes& blob) {
     uint64_t begin = align_up(end_);
@@ -200,7 +181,7 @@ class BlobReader {
                  " are fewer than the tables require");
     // Keeps the mapped file alive as long as the blob.
     blob.owner = section_.owner;
-    blob.data = section_.data + begin;
+    blob.data = section_.data == nullptr ? nullptr : section_.data + begin;
     end_ = begin + blob.size;
     return {};
   }
@@ -211,10 +192,68 @@ class BlobReader {
   }
 
  private:
-  const Bytes& section_;
+  Bytes section_;
   std::string name_;
   uint64_t end_ = 0;
 };
+
+// The tables are not verified yet: a constant can name a pool that does not exist.
+uint32_t rank_of(const ModuleContents& module, const ConstantDecl& constant) {
+  const bool is_valid = constant.pool < module.pools.size() &&
+                        module.pools[constant.pool].device < module.devices.size();
+  return is_valid ? module.rank_of(constant.pool) : 0;
+}
+
+// Without data if they are not needed.
+Result<Bytes> find_weights(const WeightsFile& weights, const ReadOptions& options) {
+  if (!options.find_weights)
+    return Status(StatusCode::kNotFound, "the weights are in the file " + weights.name +
+                                             " (BLAKE2b digest " + text_of(weights.digest) +
+                                             "), which is not given");
+  SCOPEVM_ASSIGN_OR_RETURN(std::optional<Bytes> bytes, options.find_weights(weights));
+  if (!bytes) return Bytes{nullptr, nullptr, weights.size};
+  SCOPEVM_RETURN_IF_ERROR(check_weights(weights, *bytes, options.check_constants));
+  return *std::move(bytes);
+}
+
+// Reads the constants from the module, or from the files of weights that it names.
+Status read_constants(const Bytes& file, const Sections& sections, const ReadOptions& options,
+                      ModuleContents& module) {
+  const std::span<const uint8_t> section = sections.bytes(file, SectionKind::kConstants);
+  const auto entry = std::ranges::find_if(sections.further(), is_of_weights);
+  if (entry == sections.further().end()) {
+    BlobReader constants({file.owner, section.data(), section.size()}, "section constants");
+    for (ConstantDecl& constant : module.constants)
+      SCOPEVM_RETURN_IF_ERROR(constants.take(constant.bytes));
+    return constants.finish();
+  }
+  const std::string name = "section " + std::string(entry->name_text());
+  if (entry->flags != kRequiredSection) return bad(name + ": expected a required section");
+  if (std::any_of(entry + 1, sections.further().end(), is_of_weights))
+    return bad(name + ": expected one section of weights");
+  if (!section.empty()) return bad(name + ": section constants is not empty");
+  SCOPEVM_ASSIGN_OR_RETURN(
+      const std::vector<WeightsFile> files,
+      decode_weights({file.data + entry->offset, entry->size}, entry->name_text()));
+  std::vector<bool> is_read(module.constants.size());
+  for (const WeightsFile& weights : files) {
+    if (weights.rank && *weights.rank >= module.ranks())
+      return bad(name + ": the module has no rank " + std::to_string(*weights.rank));
+    SCOPEVM_ASSIGN_OR_RETURN(Bytes bytes, find_weights(weights, options));
+    BlobReader constants(std::move(bytes), "weights " + weights.name);
+    for (size_t i = 0; i < is_read.size(); ++i) {
+      ConstantDecl& constant = module.constants[i];
+      if (weights.rank && rank_of(module, constant) != *weights.rank) continue;
+      SCOPEVM_RETURN_IF_ERROR(constants.take(constant.bytes));
+      is_read[i] = true;
+    }
+    SCOPEVM_RETURN_IF_ERROR(constants.finish());
+  }
+  const auto missing = std::ranges::find(is_read, false);
+  if (missing == is_read.end()) return {};
+  const ConstantDecl& constant = module.constants[static_cast<size_t>(missing - is_read.begin())];
+  return bad(name + ": constant \"" + constant.name + "\" is in no file");
+}
 
 Status read_code(std::span<const uint8_t> section, Tables& tables) {
   const size_t size = section.size();
@@ -250,13 +289,7 @@ Result<ModuleContents> read_module(const Bytes& file, const ReadOptions& options
   Result<Tables> tables = read_tables(sections.bytes(file, SectionKind::kTables));
   if (!tables.ok()) return std::move(tables).status().with_context("section tables");
   SCOPEVM_RETURN_IF_ERROR(read_code(sections.bytes(file, SectionKind::kCode), *tables));
-  std::string constants_name;
-  SCOPEVM_ASSIGN_OR_RETURN(const Bytes constant_bytes,
-                           find_constants(file, sections, options, constants_name));
-  BlobReader constants(constant_bytes, constants_name);
-  for (ConstantDecl& constant : tables->module.constants)
-    SCOPEVM_RETURN_IF_ERROR(constants.take(constant.bytes));
-  SCOPEVM_RETURN_IF_ERROR(constants.finish());
+  SCOPEVM_RETURN_IF_ERROR(read_constants(file, sections, options, tables->module));
   const std::span<const uint8_t> image_section = sections.bytes(file, SectionKind::kImages);
   const Bytes image_bytes = {file.owner, image_section.data(), image_section.size()};
   BlobReader images(image_bytes, "section images");

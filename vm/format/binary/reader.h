@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "scopevm/status.h"
 #include "vm/format/binary/weights.h"
@@ -13,9 +14,10 @@ struct ReadOptions {
   // Validates the checksum of the constants, which reads all of them: 25 ms for 400 MB in the page
   // cache. If false, damaged weights are not detected. All other sections are always checked.
   bool check_constants = true;
-  // Returns the bytes of the file of weights that a module names. Without the function, such a
-  // module is an error. Called at most once.
-  std::function<Result<Bytes>(const WeightsFile& file)> find_weights = {};
+  // Returns the bytes of a file of weights that a module names; no value: they are not needed, and
+  // the constants have no bytes. Without the function, such a module is an error. Called at most
+  // once for each file.
+  std::function<Result<std::optional<Bytes>>(const WeightsFile& file)> find_weights = {};
 };
 
 // Validates and parses a module file of this or another version (docs/module-format.md#versions).

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/count_text.h"
 #include "vm/format/binary/checksum.h"
@@ -39,10 +40,12 @@ bool is_weights_name(std::string_view name) {
 
 std::string text_of(const WeightsDigest& digest) { return hexadecimal(digest); }
 
-std::vector<std::span<const uint8_t>> weights_of(const ModuleContents& module) {
+std::vector<std::span<const uint8_t>> weights_of(const ModuleContents& module,
+                                                 std::optional<uint32_t> rank) {
   std::vector<std::span<const uint8_t>> pieces;
   uint64_t size = 0;
   for (const ConstantDecl& constant : module.constants) {
+    if (rank && module.rank_of(constant.pool) != *rank) continue;
     pieces.emplace_back(kZeroBytes, align_up(size) - size);
     pieces.emplace_back(constant.bytes.data, constant.bytes.size);
     size = align_up(size) + constant.bytes.size;
@@ -50,26 +53,56 @@ std::vector<std::span<const uint8_t>> weights_of(const ModuleContents& module) {
   return pieces;
 }
 
-std::vector<uint8_t> encode(const WeightsFile& file) {
-  WeightsEntry entry = {file.size, file.checksum, {}};
-  std::ranges::copy(file.digest, entry.digest);
-  std::vector<uint8_t> bytes(sizeof entry + file.name.size());
-  std::memcpy(bytes.data(), &entry, sizeof entry);
-  std::ranges::copy(file.name, bytes.begin() + sizeof entry);
+std::vector<uint8_t> encode(std::span<const WeightsFile> files) {
+  std::vector<uint8_t> bytes;
+  const auto append = [&](const void* data, size_t size) {
+    const auto* const first = static_cast<const uint8_t*>(data);
+    bytes.insert(bytes.end(), first, first + size);
+  };
+  for (const WeightsFile& file : files) {
+    WeightsEntry entry = {file.size, file.checksum, {}};
+    std::ranges::copy(file.digest, entry.digest);
+    append(&entry, sizeof entry);
+    if (file.rank) {
+      const RankWeightsEntry of_rank = {*file.rank, static_cast<uint32_t>(file.name.size())};
+      append(&of_rank, sizeof of_rank);
+    }
+    append(file.name.data(), file.name.size());
+  }
   return bytes;
 }
 
-Result<WeightsFile> decode_weights(std::span<const uint8_t> section) {
-  WeightsEntry entry;
-  const Status malformed(StatusCode::kInvalidModel, "section weights: malformed name of a file");
-  if (section.size() < sizeof entry) return malformed;
-  std::memcpy(&entry, section.data(), sizeof entry);
-  WeightsFile file{{}, entry.size, entry.checksum, {}};
-  std::ranges::copy(entry.digest, file.digest.begin());
-  const std::span<const uint8_t> name = section.subspan(sizeof entry);
-  file.name.assign(name.begin(), name.end());
-  if (!is_weights_name(file.name)) return malformed;
-  return file;
+Result<std::vector<WeightsFile>> decode_weights(std::span<const uint8_t> section,
+                                                std::string_view name) {
+  const std::string prefix = "section " + std::string(name) + ": ";
+  const Status malformed(StatusCode::kInvalidModel, prefix + "malformed name of a file");
+  const auto take = [&](void* to, size_t size) {
+    if (section.size() < size) return false;
+    std::memcpy(to, section.data(), size);
+    section = section.subspan(size);
+    return true;
+  };
+  std::vector<WeightsFile> files;
+  do {
+    WeightsEntry entry;
+    if (!take(&entry, sizeof entry)) return malformed;
+    WeightsFile file{{}, entry.size, entry.checksum, {}, {}};
+    std::ranges::copy(entry.digest, file.digest.begin());
+    size_t name_bytes = section.size();
+    if (name == kRankWeightsSection) {
+      RankWeightsEntry of_rank;
+      if (!take(&of_rank, sizeof of_rank) || of_rank.name_bytes > section.size()) return malformed;
+      name_bytes = of_rank.name_bytes;
+      file.rank = of_rank.rank;
+      if (!files.empty() && *file.rank <= *files.back().rank)
+        return Status(StatusCode::kInvalidModel, prefix + "the ranks are not in order");
+    }
+    file.name.assign(section.begin(), section.begin() + static_cast<ptrdiff_t>(name_bytes));
+    section = section.subspan(name_bytes);
+    if (!is_weights_name(file.name)) return malformed;
+    files.push_back(std::move(file));
+  } while (!section.empty());
+  return files;
 }
 
 Status check_weights(const WeightsFile& file, const Bytes& bytes, bool with_checksum) {

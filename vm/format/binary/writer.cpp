@@ -46,8 +46,9 @@ struct Section {
 
 struct File {
   std::vector<uint8_t> tables;
-  std::vector<uint8_t> front;  // header and section table
-  std::vector<Piece> pieces;   // the file, in order
+  std::vector<uint8_t> weights;  // the contents of the section that names their files
+  std::vector<uint8_t> front;    // header and section table
+  std::vector<Piece> pieces;     // the file, in order
   uint64_t size = 0;
 };
 
@@ -74,10 +75,10 @@ void write_front(File& file, const ModuleContents& module,
   for (const SectionEntry& entry : entries) append_struct(file.front, entry);
 }
 
-// In the order of SectionKind, then the further sections. `weights`: the contents of section
-// `weights`; empty if the file contains the constants.
+// In the order of SectionKind, then the further sections. `weights` is empty if the file contains
+// the constants.
 std::vector<Section> sections_of(const ModuleContents& module, const File& file,
-                                 std::span<const uint8_t> weights) {
+                                 std::span<const WeightsFile> weights) {
   std::vector<Section> sections;
   for (const char* name : kSectionNames) sections.push_back({name, true, {}});
   sections[0].add(file.tables);
@@ -90,8 +91,8 @@ std::vector<Section> sections_of(const ModuleContents& module, const File& file,
   for (const ImageDecl& image : module.images)
     sections[3].add_aligned({image.bytes.data, image.bytes.size});
   if (!weights.empty()) {
-    sections.push_back({kWeightsSection, true, {}});
-    sections.back().add(weights);
+    sections.push_back({weights.front().rank ? kRankWeightsSection : kWeightsSection, true, {}});
+    sections.back().add(file.weights);
   }
   for (const SectionDecl& section : module.sections) {
     sections.push_back({section.name, section.is_required, {}});
@@ -100,8 +101,9 @@ std::vector<Section> sections_of(const ModuleContents& module, const File& file,
   return sections;
 }
 
-void lay_out(const ModuleContents& module, std::span<const uint8_t> weights, File& file) {
+void lay_out(const ModuleContents& module, std::span<const WeightsFile> weights, File& file) {
   file.tables = write_tables(module);
+  file.weights = encode(weights);
   const std::vector<Section> sections = sections_of(module, file, weights);
   std::vector<SectionEntry> entries;
   file.size = sizeof(FileHeader) + sections.size() * sizeof(SectionEntry);
@@ -137,10 +139,10 @@ uint16_t min_reader(const ModuleContents& module) {
   return least;
 }
 
-std::vector<uint8_t> write_module(const ModuleContents& module, const WeightsFile* weights) {
-  const std::vector<uint8_t> section = weights ? encode(*weights) : std::vector<uint8_t>();
+std::vector<uint8_t> write_module(const ModuleContents& module,
+                                  std::span<const WeightsFile> weights) {
   File file;
-  lay_out(module, section, file);
+  lay_out(module, weights, file);
   std::vector<uint8_t> bytes;
   bytes.reserve(file.size);
   for (Piece piece : file.pieces) bytes.insert(bytes.end(), piece.begin(), piece.end());

@@ -2,6 +2,7 @@
 // REQUIRES: each name in module.sections is valid (is_section_name() in layout.h) and unique.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,11 @@
 
 namespace scopevm::format {
 
-// Returns the file's bytes. If `weights` is not null, the file does not contain the constants and
-// names the file of weights. REQUIRES: is_weights_name(weights->name).
+// Returns the file's bytes. If there are files of weights, it names them and does not contain the
+// constants. REQUIRES: is_weights_name() is true for their names; there is one without a rank, or
+// those of all ranks that have constants, in the order of ranks.
 std::vector<uint8_t> write_module(const ModuleContents& module,
-                                  const WeightsFile* weights = nullptr);
+                                  std::span<const WeightsFile> weights = {});
 
 // Writes the bytes of write_module() to a file. An existing file is replaced. Constants and images
 // are written from their memory, without a copy. The errors are those of write_file(). On failure

@@ -24,7 +24,7 @@ Emulation::Emulation(const format::ModuleContents& contents) {
   for (const format::PoolDecl& pool : contents.pools) pools_.push_back(pool.speed);
   for (const format::ConstantDecl& constant : contents.constants) {
     const auto* begin = reinterpret_cast<const std::byte*>(constant.bytes.data);
-    if (constant.bytes.size > 0)
+    if (constant.bytes.size > 0 && begin != nullptr)
       constants_.push_back({begin, begin + constant.bytes.size, constant.pool});
   }
   std::ranges::sort(constants_, {}, &ConstantBytes::begin);

@@ -93,6 +93,12 @@ void declare_transport(CLI::App& command, CallArguments& arguments) {
                      "links with this bandwidth and latency");
 }
 
+LoadOptions load_options(const CallArguments& arguments) {
+  LoadOptions options;
+  options.rank = launched_rank(arguments.transport);
+  return options;
+}
+
 Status add_transport(const CallArguments& arguments, const Module& module,
                      SessionOptions& session) {
   const bool is_needed = module.ranks() > 1 || !arguments.transport.empty();
