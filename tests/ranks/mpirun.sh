@@ -74,6 +74,25 @@ if job 1 "${traced[@]}" : -n 2 "${run[@]}" 2> "$folder/err" > /dev/null; then
   exit 1
 fi
 grep -q 'rank 1 has sent no trace: expected --trace there, too' "$folder/err"
+if job 2 "${traced[@]}" --repeat 300 : -n 1 "${run[@]}" 2> "$folder/err" > /dev/null; then
+  echo "a trace without rank 2 was accepted"
+  exit 1
+fi
+grep -q 'rank 2 has sent no trace: expected --trace there, too' "$folder/err"
+# An error of one rank that the others do not know ends the job.
+for limited in 0 1 2; do
+  jobs=()
+  for rank in 0 1 2; do
+    [ "$rank" = 0 ] || jobs+=(:)
+    jobs+=(-n 1 "${run[@]}")
+    [ "$rank" != "$limited" ] || jobs+=(--external no_such_library)
+  done
+  if timeout 30 mpirun "${jobs[@]}" 2> "$folder/err" > /dev/null; then
+    echo "rank $limited ran without its library"
+    exit 1
+  fi
+  grep -q 'no_such_library' "$folder/err"
+done
 if job 1 "${run[@]}" : -n 2 "${traced[@]}" 2> "$folder/err" > /dev/null; then
   echo "a trace without rank 0 was accepted"
   exit 1
@@ -127,7 +146,7 @@ if job 2 "$bin/scopevm" run "$folder/digits.bc" n=5 2> "$folder/err"; then
   echo "two ranks ran a module of three"
   exit 1
 fi
-grep -q 'the module is for 3 ranks, but this process is rank 0 of 2' "$folder/err"
+grep -q 'the module is for 3 ranks, but this process is rank [01] of 2' "$folder/err"
 
 # Every rank ends soon after one of them was killed. The launcher itself can hang when a rank ends
 # while the job starts, so it gets a time limit.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "scopevm/status.h"
@@ -27,6 +28,15 @@ inline int report(const Status& status) {
                         status.code() == StatusCode::kResourceLimit ||
                         status.code() == StatusCode::kDeadlineExceeded;
   return is_limit ? kExitLimit : kExitWrong;
+}
+
+// Reports the error and ends the process at once. In a job, what a process does at its exit waits
+// for the other ranks. If they do not know of the error, they wait for this one, until they notice
+// its end.
+[[noreturn]] inline void exit_from_job(const Status& status) {
+  const int code = report(status);
+  (void)std::fflush(nullptr);
+  std::_Exit(code);
 }
 
 inline int report_usage(std::string_view message) {

@@ -85,6 +85,7 @@ Status write_with_weights(const std::string& module, const std::string& weights,
     const std::vector<Piece> pieces = format::weights_of(contents, rank);
     if (pieces.empty() && rank > 0) continue;
     const std::string path = rank == 0 ? weights : weights + ".rank" + std::to_string(rank);
+    SCOPEVM_RETURN_IF_ERROR(check_weights_path(path, module));
     SCOPEVM_ASSIGN_OR_RETURN(format::WeightsFile file, describe(path, pieces));
     if (contents.ranks() > 1) file.rank = rank;
     if (exists(path)) SCOPEVM_RETURN_IF_ERROR(check_is_equal(path, file, pieces));

@@ -10,8 +10,6 @@
 namespace scopevm::tool {
 namespace {
 
-constexpr std::string_view kMpi = "mpi";
-
 // Variables of Open MPI, and of the launchers of MPICH and Slurm.
 constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
 
@@ -21,11 +19,10 @@ std::string transport_name(const std::string& option) {
   if (!option.empty()) return option == kNoTransport ? "" : option;
   const bool is_launched = std::ranges::any_of(
       kRankVariables, [](const char* name) { return std::getenv(name) != nullptr; });
-  return is_launched ? std::string(kMpi) : "";
+  return is_launched ? "mpi" : "";
 }
 
-std::optional<int> launched_rank(const std::string& option) {
-  if (transport_name(option) != kMpi) return std::nullopt;
+std::optional<int> launched_rank() {
   for (const char* name : kRankVariables) {
     const char* const text = std::getenv(name);
     if (text == nullptr) continue;

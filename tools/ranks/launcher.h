@@ -13,8 +13,8 @@ inline constexpr char kNoTransport[] = "none";
 // is that of MPI if Open MPI, MPICH or Slurm has started this process.
 std::string transport_name(const std::string& option);
 
-// The rank of this process, if the transport is MPI's and the launcher has set it. It is known
-// before the process has connected to the others.
-std::optional<int> launched_rank(const std::string& option);
+// The rank of this process, if Open MPI, MPICH or Slurm has started it. It is known before the
+// process has connected to the others.
+std::optional<int> launched_rank();
 
 }  // namespace scopevm::tool

@@ -43,7 +43,7 @@ Result<Module> load_module(const std::string& path, const LoadOptions& options) 
   return module;
 }
 
-Result<ReadModule> read_module_file(const std::string& path) {
+Result<ReadModule> read_module_file(const std::string& path, bool needs_weights) {
   SCOPEVM_ASSIGN_OR_RETURN(runtime::MappedFile file, map_input(path));
   // read_module() requires an alignment that the memory of stdin and pipes lacks.
   std::error_code error;
@@ -54,6 +54,7 @@ Result<ReadModule> read_module_file(const std::string& path) {
   const auto find_weights =
       [&](const format::WeightsFile& needed) -> Result<std::optional<format::Bytes>> {
     weights.push_back(needed);
+    if (!needs_weights) return std::optional<format::Bytes>();
     SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile found,
                              runtime::map_file(folder_of(path) + "/" + needed.name));
     return std::optional(format::Bytes{found.owner, found.data, found.size});

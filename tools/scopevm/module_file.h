@@ -24,8 +24,9 @@ struct ReadModule {
   std::vector<format::WeightsFile> weights;  // the files that contain the constants, if any
 };
 
-// Errors: those of map_input() and format::read_module().
-Result<ReadModule> read_module_file(const std::string& path);
+// `needs_weights`: false if the constants need no bytes where the weights are in files of their
+// own. Errors: those of map_input() and format::read_module().
+Result<ReadModule> read_module_file(const std::string& path, bool needs_weights = true);
 
 // A module that is loaded to run, and its contents, for commands that observe the run.
 struct ObservedModule {

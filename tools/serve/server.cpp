@@ -245,15 +245,13 @@ class Server {
   steady_clock::time_point drain_end_;
 };
 
-// Launchers send signals to all processes of a job: rank 0 decides when it ends. After an error,
-// this process ends at once: what it would do at its exit waits for the other ranks, and these wait
-// for it. They notice its end.
+// Launchers send signals to all processes of a job: rank 0 decides when it ends.
 Status follow(const scopevm_transport& transport, const ServerOptions& options) {
   for (const int ignored : {SIGTERM, SIGINT, SIGHUP}) signal(ignored, SIG_IGN);
   const int cpus = static_cast<int>(std::thread::hardware_concurrency());
   const Status status = follow_job(transport, {.public_keys = options.public_keys},
                                    options.threads > 0 ? options.threads : std::max(cpus, 1));
-  if (!status.ok()) std::_Exit(tool::report(status));
+  if (!status.ok()) tool::exit_from_job(status);
   return status;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/count_text.h"
 #include "runtime/mapped_file.h"
 #include "vm/format/binary/reader.h"
 #include "vm/format/binary/weights.h"
@@ -45,6 +46,15 @@ class Weights {
 
   // The rank that has all its weights; no value: all ranks.
   std::optional<int> rank() const { return are_all_ ? std::nullopt : options_.rank; }
+
+  // A module with one rank can be used on each one.
+  Status check_rank(uint32_t ranks) const {
+    const int rank = options_.rank.value_or(0);
+    if (rank >= 0 && (ranks == 1 || std::cmp_less(rank, ranks))) return {};
+    return {StatusCode::kInvalidArgument, "rank " + std::to_string(rank) +
+                                              " of the options of loading: the module has " +
+                                              runtime::count_text(ranks, "rank")};
+  }
 
   // Compares the digests, if there are public keys: the signature covers the digests, and a
   // checksum does not detect deliberate changes.
@@ -97,6 +107,7 @@ LoadResult read(const format::Bytes& bytes, Weights weights) {
   SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents, format::read_module(bytes, options));
   SCOPEVM_RETURN_IF_ERROR(weights.check_digests());
   SCOPEVM_RETURN_IF_ERROR(format::verify(contents));
+  SCOPEVM_RETURN_IF_ERROR(weights.check_rank(contents.ranks()));
   return LoadedModule::create(std::move(contents), format::module_digest({bytes.data, bytes.size}),
                               weights.rank());
 }

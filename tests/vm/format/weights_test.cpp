@@ -17,6 +17,7 @@
 #include "vm/format/binary/layout.h"
 #include "vm/format/binary/reader.h"
 #include "vm/format/binary/writer.h"
+#include "vm/format/verify/verify.h"
 
 namespace scopevm::format {
 namespace {
@@ -208,6 +209,9 @@ struct RankModule {
     module.pools.push_back(module.pools[2]);
     module.pools.back().device = 1;
     module.constants[1].pool = static_cast<uint32_t>(module.pools.size()) - 1;
+    module.strings = {"", "text"};
+    module.constants.push_back(
+        {"text", DType::kStr, {2}, 2, bytes_of(std::string("\0\0\0\0\1\0\0\0", 8))});
     for (const uint32_t rank : {0u, 1u}) {
       const File bytes = bytes_of_rank(rank);
       files.push_back({"w.bin" + std::to_string(rank),
@@ -243,6 +247,7 @@ TEST(RankWeights, AreInFilesOfTheirOwn) {
   const Result<ModuleContents> one = ranks.read(ranks.files, /*without=*/0);
   ASSERT_TRUE(one.ok()) << one.status().message();
   EXPECT_EQ(one->constants[0].bytes.data, nullptr);
+  EXPECT_TRUE(verify(*one).ok()) << verify(*one).message();
   EXPECT_EQ(one->constants[0].bytes.size, ranks.module.constants[0].bytes.size);
   EXPECT_EQ(std::memcmp(one->constants[1].bytes.data, ranks.module.constants[1].bytes.data, 12), 0);
 }

@@ -119,7 +119,8 @@ int worker_count(int in_flight) { return std::min(in_flight, runtime::available_
 Result<KernelFlops> read_kernel_flops(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return KernelFlops();
-  SCOPEVM_ASSIGN_OR_RETURN(const ReadModule module, read_module_file(path));
+  SCOPEVM_ASSIGN_OR_RETURN(const ReadModule module,
+                           read_module_file(path, /*needs_weights=*/false));
   return KernelFlops(module.contents);
 }
 
@@ -159,10 +160,11 @@ Result<BenchReport::Kernels> measure_kernels(const BenchOptions& options, const 
   return kernels;
 }
 
-// `session_options` are complete, except for the scheduler.
+// Makes the requests, or computes the parts of another rank, and writes the results. `has_session`
+// is set when the ranks of a job have a session. `session_options` lacks the scheduler.
 Status measure(const BenchOptions& options, const Module& module, const RunInputs& inputs,
                SessionOptions session_options, std::chrono::steady_clock::time_point began,
-               TraceFile& trace) {
+               TraceFile& trace, bool& has_session) {
   BenchReport report{.module = options.module};
   report.in_flight = static_cast<int>(std::min<int64_t>(options.in_flight, options.requests));
   if (options.in_flight > 1) {
@@ -174,6 +176,7 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
   }
   session_options.time_devices = options.profile || !options.trace.empty();
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, Session::create(module, session_options));
+  has_session = true;
   if (session_options.transport != nullptr && session_options.transport->rank > 0)
     return session.follow(options.trace.empty() ? nullptr : &trace);
   report.load_ms =
@@ -209,19 +212,25 @@ Status measure(const BenchOptions& options, const Module& module, const RunInput
 Status measure_and_trace(const BenchOptions& options, const Module& module, const RunInputs& inputs,
                          SessionOptions session_options,
                          std::chrono::steady_clock::time_point began) {
-  SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
-  SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
   SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, session_options));
   const scopevm_transport* const transport = session_options.transport;
   TraceFile trace(transport);
-  Status status = measure(options, module, inputs, std::move(session_options), began, trace);
-  if (options.trace.empty()) return status;
-  return end_trace(std::move(status), transport, trace, options.trace);
+  return run_traced(transport, trace, options.trace, [&](bool& has_session) -> Status {
+    if (transport != nullptr && options.profile && !options.trace.empty())
+      return {StatusCode::kInvalidArgument,
+              "expected at most one of --profile and --trace in a job of several ranks"};
+    if (transport == nullptr || transport->rank == 0)
+      SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
+    SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));
+    return measure(options, module, inputs, session_options, began, trace, has_session);
+  });
 }
 
 int bench(const BenchOptions& options) {
   const auto began = std::chrono::steady_clock::now();
-  const Result<Module> module = load_module(options.module, load_options(options));
+  const Result<LoadOptions> load = load_options(options);
+  if (!load.ok()) return report(load.status());
+  const Result<Module> module = load_module(options.module, *load);
   if (!module.ok()) return report(module.status());
   const Result<RunInputs> inputs =
       parse_inputs(options.inputs, options.values, module->signature());

@@ -325,11 +325,15 @@ Status run_calls(const Plan& plan, const RunOptions& options, const Module& modu
   return {};
 }
 
-// Makes the calls, or those of rank 0 on another rank.
+// Makes the calls, or those of rank 0 on another rank. `has_session` is set when the ranks of a job
+// have a session.
 Status run_session(const Plan& plan, const RunOptions& options, const Module& module,
                    const ObservedModule* observed, std::chrono::steady_clock::time_point began,
-                   Traces& traces) {
+                   Traces& traces, bool& has_session) {
+  if (!plan.is_follower())
+    SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
   SCOPEVM_ASSIGN_OR_RETURN(const Session session, create_session(plan, options, module, traces));
+  has_session = true;
   if (!options.reserve.empty()) SCOPEVM_RETURN_IF_ERROR(session.reserve(plan.reserved));
   if (plan.is_follower()) return session.follow(traces.sink(options));
   return run_calls(plan, options, module, session, observed, began, traces);
@@ -338,14 +342,11 @@ Status run_session(const Plan& plan, const RunOptions& options, const Module& mo
 Status run_plan(Plan& plan, const RunOptions& options, const Module& module,
                 const ObservedModule* observed, std::chrono::steady_clock::time_point began) {
   SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, plan.session));
-  if (!plan.is_follower())
-    SCOPEVM_RETURN_IF_ERROR(check_outputs(plan, options, module.signature()));
-  const scopevm_transport* const transport = plan.session.transport;
-  Traces traces(options, transport);
+  Traces traces(options, plan.session.transport);
   if (observed != nullptr) RunRecord::prepare(plan.session, *observed);
-  Status status = run_session(plan, options, module, observed, began, traces);
-  if (options.trace.empty()) return status;
-  return end_trace(std::move(status), transport, traces.times, options.trace);
+  return run_traced(plan.session.transport, traces.times, options.trace, [&](bool& has_session) {
+    return run_session(plan, options, module, observed, began, traces, has_session);
+  });
 }
 
 int run_module(const RunOptions& options, const Module& module, const ObservedModule* observed,
@@ -363,7 +364,9 @@ int run(const RunOptions& options) {
     if (!observed.ok()) return report(observed.status());
     return run_module(options, observed->module, &*observed, began);
   }
-  const Result<Module> module = load_module(options.module, load_options(options));
+  const Result<LoadOptions> load = load_options(options);
+  if (!load.ok()) return report(load.status());
+  const Result<Module> module = load_module(options.module, *load);
   if (!module.ok()) return report(module.status());
   return run_module(options, *module, nullptr, began);
 }

@@ -68,6 +68,7 @@ Status verify_strings(const ModuleContents& module) {
 }
 
 Status verify_ids(const ModuleContents& module, const ConstantDecl& constant) {
+  if (constant.bytes.data == nullptr) return {};  // of another rank
   for (uint64_t at = 0; at < constant.bytes.size; at += sizeof(int32_t)) {
     uint32_t id = 0;
     std::memcpy(&id, constant.bytes.data + at, sizeof id);
@@ -136,6 +137,9 @@ Status verify_default(const ModuleContents& module, const TensorDecl& input) {
   const auto index = static_cast<uint32_t>(input.default_constant);
   SCOPEVM_RETURN_IF_ERROR(check_index("constant", index, module.constants.size()));
   const ConstantDecl& constant = module.constants[index];
+  if (module.rank_of(constant.pool) != 0)
+    return invalid("default " + quoted(constant.name) + " is in memory of rank " +
+                   std::to_string(module.rank_of(constant.pool)) + ", expected rank 0");
   bool fits = input.kind == ValueKind::kTensor && input.dtype != DType::kStr &&
               constant.dtype == input.dtype && constant.dims.size() == input.dims.size();
   for (size_t axis = 0; fits && axis < input.dims.size(); ++axis)

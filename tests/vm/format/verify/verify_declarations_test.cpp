@@ -161,6 +161,17 @@ const Declaration kDeclarations[] = {
      "main: input \"x\": default \"empty\": not of the input's type"},
     {"DefaultOfAnotherSize", [](auto& m) { m.functions[0].inputs[0].default_constant = 0; },
      "main: input \"x\": default \"fc.weight\": not of the input's type"},
+    {"DefaultInMemoryOfAnotherRank",
+     [](auto& m) {
+       m.required_features = {std::string(kRanksFeature)};
+       m.devices.push_back({"one", m.devices[0].kind});
+       m.devices[1].rank = 1;
+       m.pools.push_back(m.pools[2]);
+       m.pools.back().device = 1;
+       m.constants[0].pool = static_cast<uint32_t>(m.pools.size()) - 1;
+       m.functions[0].inputs[0].default_constant = 0;
+     },
+     "main: input \"x\": default \"fc.weight\" is in memory of rank 1, expected rank 0"},
     {"PinnedForLessThanNone", [](auto& m) { m.pools[1].pinned_for = -2; },
      "pool 1: pinned_for is -2, expected a device index or -1"},
     {"NumberOfACpu", [](auto& m) { m.devices[0].number = 1; },

@@ -93,9 +93,16 @@ void declare_transport(CLI::App& command, CallArguments& arguments) {
                      "links with this bandwidth and latency");
 }
 
-LoadOptions load_options(const CallArguments& arguments) {
+Result<LoadOptions> load_options(const CallArguments& arguments) {
   LoadOptions options;
-  options.rank = launched_rank(arguments.transport);
+  const std::string name = transport_name(arguments.transport);
+  if (arguments.transport.empty()) {
+    // Processes connect only if the module has several ranks.
+    options.rank = launched_rank();
+  } else if (!name.empty()) {
+    SCOPEVM_ASSIGN_OR_RETURN(const Transport transport, Transport::load(name));
+    options.rank = transport.get()->rank;
+  }
   return options;
 }
 

@@ -46,8 +46,9 @@ Result<SessionOptions> session_options(const CallArguments& arguments);
 // Loads the external libraries. Errors: those of ExternalLibrary::load().
 Status add_external_libraries(const CallArguments& arguments, SessionOptions& session);
 
-// The options with which a module is loaded: with the weights of this rank only, in a job.
-LoadOptions load_options(const CallArguments& arguments);
+// The options with which a module is loaded: with the weights of this rank only, in a job. Errors:
+// those of Transport::load().
+Result<LoadOptions> load_options(const CallArguments& arguments);
 
 // Connects to the other processes of a job with the transport of the arguments. Without one, that
 // is "mpi" if the module has several ranks and mpirun has started this process. Errors: those of

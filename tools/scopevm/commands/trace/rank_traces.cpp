@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/without_exceptions.h"
+#include "tools/command_line/exit_code.h"
 #include "tools/ranks/exchange.h"
 
 namespace scopevm::tool {
@@ -17,7 +19,6 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr int kRounds = 20;
-constexpr size_t kMostText = size_t{1} << 26;  // bytes of a message
 constexpr auto kMostWait = std::chrono::seconds(5);
 
 nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
@@ -66,17 +67,11 @@ Status gather_traces(const scopevm_transport& transport, TraceFile& trace) {
     (void)receive_time(exchange, rank);
     send_time(exchange, rank, trace.zero() + difference_of_clock(exchange, rank));
   }
-  for (int rank = 1; rank < transport.ranks; ++rank) {
-    std::string events;
-    while (true) {
-      const std::string part = exchange.receive_text(rank);
-      if (part.empty()) break;
-      events += part;
-    }
-    SCOPEVM_RETURN_IF_ERROR(exchange.status());
-    trace.add(events);
+  for (int rank = 1; rank < transport.ranks && exchange.status().ok(); ++rank) {
+    std::string part = exchange.receive_text(rank);
+    for (; !part.empty(); part = exchange.receive_text(rank)) trace.add(part);
   }
-  return {};
+  return exchange.status();
 }
 
 // Sends the events to rank 0.
@@ -90,25 +85,30 @@ Status offer_trace(const scopevm_transport& transport, TraceFile& trace) {
     (void)receive_time(exchange, 0);
     send_time(exchange, 0, now());
   }
-  const Result<std::string> events = trace.events(receive_time(exchange, 0));
-  // Rank 0 waits for the end of the events.
-  const std::string text = events.ok() ? *events : "";
-  for (size_t at = 0; at < text.size(); at += kMostText)
-    exchange.send_text(0, text.substr(at, kMostText));
-  exchange.send_text(0, "");
-  return events.ok() ? exchange.status() : events.status();
+  const nanoseconds zero = receive_time(exchange, 0);
+  SCOPEVM_RETURN_IF_ERROR(exchange.status());
+  SCOPEVM_RETURN_IF_ERROR(
+      trace.read(zero, [&](const std::string& part) { exchange.send_text(0, part); }));
+  exchange.send_text(0, "");  // the end
+  return exchange.status();
 }
 
 }  // namespace
 
-Status end_trace(Status status, const scopevm_transport* transport, TraceFile& trace,
-                 const std::string& path) {
+Status run_traced(const scopevm_transport* transport, TraceFile& trace, const std::string& path,
+                  const std::function<Status(bool& has_session)>& run) {
+  bool has_session = false;
+  Status status = runtime::without_exceptions([&] { return run(has_session); });
   const bool is_follower = transport != nullptr && transport->rank > 0;
+  // When rank 0 releases its session, follow() of the others succeeds.
+  if (transport != nullptr && !status.ok() && (is_follower || !has_session)) exit_from_job(status);
+  if (path.empty()) return status;
   if (transport != nullptr) {
     // Also after an error: the other ranks wait.
-    Status exchanged =
-        is_follower ? offer_trace(*transport, trace) : gather_traces(*transport, trace);
-    if (status.ok()) status = std::move(exchanged);
+    const Status exchanged = runtime::without_exceptions([&] {
+      return is_follower ? offer_trace(*transport, trace) : gather_traces(*transport, trace);
+    });
+    if (!exchanged.ok()) exit_from_job(status.ok() ? exchanged : status);
   }
   return status.ok() && !is_follower ? trace.write(path) : status;
 }

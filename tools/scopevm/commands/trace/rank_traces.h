@@ -1,6 +1,7 @@
-// The trace of a job: the events of all its ranks in one file.
+// The trace of a process, or of all ranks of a job in one file.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "scopevm/c/transport.h"
@@ -9,13 +10,18 @@
 
 namespace scopevm::tool {
 
-// Writes the trace to a file, after the session has ended with `status`. In a job, all ranks call
-// this: the others send their events to rank 0, which writes those of all ranks, with times of its
-// clock. They are exact to half of the shortest time in which a message of a few bytes goes to a
-// rank and back. `transport`: null without a job. Returns `status` if it is an error, and writes
-// nothing then. Errors: kInvalidArgument (the file cannot be written), kDevice (messages failed, or
-// a rank did not call this within five seconds).
-Status end_trace(Status status, const scopevm_transport* transport, TraceFile& trace,
-                 const std::string& path);
+// Calls `run`, which uses a session and releases it, and then writes the trace to the file `path`;
+// "": no trace. `transport`: null without a job.
+//
+// In a job, all ranks call this with a path or without. The others than 0 send their events to rank
+// 0, which writes those of all ranks, with times of its clock. They are exact to half of the
+// shortest time in which a message of a few bytes goes to a rank and back. `run` sets its argument
+// when it has created the session. An error that the other ranks do not know ends the process:
+// exit_from_job().
+//
+// Errors: those of `run`, after which nothing is written, and kInvalidArgument (the file cannot be
+// written).
+Status run_traced(const scopevm_transport* transport, TraceFile& trace, const std::string& path,
+                  const std::function<Status(bool& has_session)>& run);
 
 }  // namespace scopevm::tool

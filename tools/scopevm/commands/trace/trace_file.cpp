@@ -19,6 +19,9 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
 
 using Json = nlohmann::ordered_json;
 
+// Of two events. The text of an event has no line break.
+constexpr std::string_view kSeparator = ",\n";
+
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -140,7 +143,7 @@ void TraceFile::record(const TraceEvent& event) {
 
 void TraceFile::append(const std::string& lines) {
   if (error_ != 0) return;
-  const std::string text = (events_ == nullptr ? "" : ",\n") + lines;
+  const std::string text = (events_ == nullptr ? "" : std::string(kSeparator)) + lines;
   errno = 0;
   if (events_ == nullptr) events_.reset(std::tmpfile());
   if (events_ == nullptr || std::fwrite(text.data(), 1, text.size(), events_.get()) != text.size())
@@ -153,7 +156,7 @@ std::string TraceFile::track_names() const {
     event["ph"] = "M";
     event["pid"] = process();
     event["args"] = {{"name", name}};
-    text += line_of(event) + ",\n";
+    text += (text.empty() ? "" : std::string(kSeparator)) + line_of(event);
   };
   if (rank_) append_name({{"name", "process_name"}}, "rank " + std::to_string(*rank_));
   for (const auto& [track, name] : tracks_)
@@ -179,25 +182,30 @@ Status TraceFile::write(const std::string& path) {
   const std::span<const uint8_t> pieces[] = {
       bytes_of("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"),
       bytes_of(names),
+      bytes_of(names.empty() || events.size == 0 ? "" : kSeparator),
       {events.data, events.size},
       bytes_of("\n]}\n")};
   return write_file(path, pieces);
 }
 
-Result<std::string> TraceFile::events(std::chrono::nanoseconds zero) {
+Status TraceFile::read(std::chrono::nanoseconds zero,
+                       const std::function<void(const std::string& part)>& use) {
+  constexpr size_t kPart = size_t{1} << 20;
   SCOPEVM_ASSIGN_OR_RETURN(const runtime::MappedFile mapped, map());
   std::string_view left(reinterpret_cast<const char*>(mapped.data), mapped.size);
-  std::string text = track_names();
+  std::string part = track_names();
   while (!left.empty()) {
-    const size_t size = std::min(left.find('\n'), left.size());
-    std::string_view line = left.substr(0, size);
-    left.remove_prefix(std::min(size + 1, left.size()));
-    if (line.ends_with(',')) line.remove_suffix(1);
-    Json event = Json::parse(line);
+    const size_t size = std::min(left.find(kSeparator), left.size());
+    Json event = Json::parse(left.substr(0, size));
+    left.remove_prefix(std::min(size + kSeparator.size(), left.size()));
     event["ts"] = event["ts"].get<double>() + microseconds((zero_ - zero).count());
-    text += line_of(event) + (left.empty() ? "" : ",\n");
+    part += (part.empty() ? "" : std::string(kSeparator)) + line_of(event);
+    if (part.size() < kPart) continue;
+    use(part);
+    part.clear();
   }
-  return text;
+  if (!part.empty()) use(part);
+  return {};
 }
 
 void TraceFile::add(const std::string& events) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,8 +29,10 @@ class TraceFile final : public TraceSink {
 
   // The time of the steady clock that times are relative to.
   std::chrono::nanoseconds zero() const { return zero_; }
-  // All recorded events, with times relative to `zero`, for add() of the file of another rank.
-  Result<std::string> events(std::chrono::nanoseconds zero);
+  // Passes all recorded events to `use`, in parts of about a megabyte, with times relative to
+  // `zero`, for add() of the file of another rank.
+  Status read(std::chrono::nanoseconds zero,
+              const std::function<void(const std::string& part)>& use);
   void add(const std::string& events);
 
  private:
@@ -42,7 +45,7 @@ class TraceFile final : public TraceSink {
   // The number of the lane's track. Each thread that runs calls has tracks of its own.
   int64_t track_of(const TraceEvent& event);
   void append(const std::string& lines);
-  // One event per track, each followed by a comma. Each track has further events.
+  // Events with the names of the process and of its tracks.
   std::string track_names() const;
   // Valid until the next event. Errors: kInvalidArgument.
   Result<runtime::MappedFile> map();
