@@ -66,6 +66,14 @@ job 3 "$bin/scopevm" bench "$folder/digits.bc" n=5 --requests 5 --warm-up 2 \
   --trace "$folder/trace.json" > /dev/null
 [ "$(grep -c '"cat":"call"' "$folder/trace.json")" = 15 ]
 
+if job 3 "$bin/scopevm" bench "$folder/digits.bc" n=5 --profile --trace "$folder/trace.json" \
+  2> "$folder/err" > /dev/null; then
+  echo "a trace with the requests of the profile was accepted"
+  exit 1
+fi
+grep -q 'expected at most one of --profile and --trace in a job of several ranks' "$folder/err"
+job 3 "$bin/scopevm" bench "$folder/digits.bc" n=5 --requests 5 --profile > /dev/null
+
 # A trace is one of all ranks.
 run=("$bin/scopevm" run "$folder/digits.bc" n=5)
 traced=("${run[@]}" --trace "$folder/partial.json")

@@ -15,12 +15,12 @@
 namespace scopevm::vm {
 namespace {
 
-constexpr char kInvalidTask[] = "rank 0 sent an invalid task";
+Status invalid_task() { return {StatusCode::kDevice, "rank 0 sent an invalid task"}; }
 
 // `numbers`: those of numbers_of() after the task.
 Status run_call(const std::shared_ptr<BoundSession>& session, std::span<const int64_t> numbers,
                 const StateBlocks& states, TraceSink* trace) {
-  if (numbers.empty()) return {StatusCode::kDevice, kInvalidTask};
+  if (numbers.empty()) return invalid_task();
   CallOptions options;
   options.request_id = static_cast<uint64_t>(numbers.front());
   if (options.request_id != kNotTraced) options.trace = trace;
@@ -44,7 +44,7 @@ Status follow(const std::shared_ptr<BoundSession>& session, TraceSink* trace) {
     if (!begun) return {};
     states.release(begun->released);
     const std::span<const int64_t> numbers = begun->numbers;
-    if (numbers.empty()) return {StatusCode::kDevice, kInvalidTask};
+    if (numbers.empty()) return invalid_task();
     const auto task = static_cast<RankTask>(numbers.front());
     // Rank 0 reports the errors of the request.
     const Status status = runtime::without_exceptions([&] {
