@@ -15,8 +15,6 @@
 namespace scopevm::vm {
 namespace {
 
-Status invalid_task() { return {StatusCode::kDevice, "rank 0 sent an invalid task"}; }
-
 // `numbers`: those of numbers_of() after the task.
 Status run_call(const std::shared_ptr<BoundSession>& session, std::span<const int64_t> numbers,
                 const StateBlocks& states, TraceSink* trace) {

@@ -39,9 +39,9 @@ Status run_on_rank(BoundSession& session, RankTask task, int rank, int64_t sourc
 
 Status nothing() { return {}; }
 
-Status invalid_task() { return {StatusCode::kDevice, "rank 0 sent an invalid task"}; }
-
 }  // namespace
+
+Status invalid_task() { return {StatusCode::kDevice, "rank 0 sent an invalid task"}; }
 
 Result<Storage*> allocate_state(const std::shared_ptr<BoundSession>& session, uint32_t pool,
                                 int64_t bytes) {

@@ -42,6 +42,8 @@ enum class RankTask : int64_t {
   kClear,
   kCopy,
 };
+// The error of other numbers: kDevice.
+Status invalid_task();
 
 // On another rank: the values of states in its memory, by address.
 class StateBlocks {
