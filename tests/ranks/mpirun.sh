@@ -117,9 +117,11 @@ for rank in 0 1 2; do
 done
 cp "$folder/w" "$folder/0"
 for rank in 1 2; do cp "$folder/w.rank$rank" "$folder/$rank"; done
-own=("$bin/scopevm" run n=5 --output "probability=$folder/actual.npy")
-job 1 "${own[@]}" "$folder/0/digits.bc" : -n 1 "${own[@]}" "$folder/1/digits.bc" : \
-  -n 1 "${own[@]}" "$folder/2/digits.bc" > /dev/null
+own=("$bin/scopevm" run)
+arguments=(n=5 --output "probability=$folder/actual.npy")
+job 1 "${own[@]}" "$folder/0/digits.bc" "${arguments[@]}" : \
+  -n 1 "${own[@]}" "$folder/1/digits.bc" "${arguments[@]}" : \
+  -n 1 "${own[@]}" "$folder/2/digits.bc" "${arguments[@]}" > /dev/null
 cmp "$folder/expected.npy" "$folder/actual.npy"
 if "$bin/scopevm" run "$folder/1/digits.bc" n=5 2> "$folder/err"; then
   echo "one process ran all ranks without their weights"

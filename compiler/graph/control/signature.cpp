@@ -11,6 +11,15 @@
 namespace scopevm::compiler::graph {
 namespace {
 
+using Names = std::map<std::string, DimExpr, std::less<>>;
+
+DimExpr substituted(DimExpr dim, const Names& names) {
+  return dim.substitute([&](std::string_view name) -> std::optional<DimExpr> {
+    auto bound = names.find(name);
+    return bound == names.end() ? std::nullopt : std::optional(bound->second);
+  });
+}
+
 class CallTyper {
  public:
   CallTyper(mlir::Operation* call, const llvm::Twine& callee, mlir::ArrayAttr symbols)
@@ -47,7 +56,7 @@ class CallTyper {
     return bind(declared, given);
   }
 
-  const std::map<std::string, DimExpr, std::less<>>& names() const { return names_; }
+  const Names& names() const { return names_; }
 
   llvm::LogicalResult add_results(mlir::TypeRange declared,
                                   llvm::SmallVectorImpl<mlir::Type>& results) {
@@ -145,12 +154,7 @@ class CallTyper {
                         [&](const std::string& name) { return names_.contains(name); });
   }
 
-  DimExpr substituted(DimExpr dim) const {
-    return dim.substitute([&](std::string_view name) -> std::optional<DimExpr> {
-      auto bound = names_.find(name);
-      return bound == names_.end() ? std::nullopt : std::optional(bound->second);
-    });
-  }
+  DimExpr substituted(DimExpr dim) const { return graph::substituted(dim, names_); }
 
   // The caller's symbol for a result dim that the arguments do not determine.
   std::optional<DimExpr> runtime_defined(DimExpr dim) {
@@ -164,7 +168,7 @@ class CallTyper {
   mlir::Operation* call_;
   std::string callee_;
   mlir::ArrayAttr symbols_;
-  std::map<std::string, DimExpr, std::less<>> names_;
+  Names names_;
   std::map<DimExpr, DimExpr> definitions_;
 };
 
@@ -215,18 +219,13 @@ class Renaming {
     for (auto [x, y] : pairs) {
       auto first = mlir::dyn_cast<TensorType>(x), second = mlir::dyn_cast<TensorType>(y);
       if (!first) continue;
-      for (auto [from, to] : llvm::zip(first.getShape(), second.getShape())) {
-        DimExpr renamed = from.substitute([&](std::string_view name) -> std::optional<DimExpr> {
-          auto found = to_.find(name);
-          return found == to_.end() ? std::nullopt : std::optional(found->second);
-        });
-        if (renamed != to) return false;
-      }
+      for (auto [from, to] : llvm::zip(first.getShape(), second.getShape()))
+        if (substituted(from, to_) != to) return false;
     }
     return true;
   }
 
-  std::map<std::string, DimExpr, std::less<>> to_;
+  Names to_;
   std::map<std::string, std::string> from_;
 };
 
@@ -261,6 +260,32 @@ llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& r
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results) {
   return infer(call, "the closure", call.getClosure().getType().getSignature(),
                call.getArguments().getTypes(), call.getSymbols(), results);
+}
+
+llvm::SmallVector<mlir::Type> expected_arguments(mlir::FunctionType signature,
+                                                 mlir::TypeRange arguments) {
+  Names names;
+  const auto tensors = [&](auto pair) {
+    auto [parameter, argument] = pair;
+    auto declared = mlir::dyn_cast<TensorType>(parameter);
+    auto given = mlir::dyn_cast<TensorType>(argument);
+    return declared && given && declared.getRank() == given.getRank()
+               ? std::optional(std::pair(declared, given))
+               : std::nullopt;
+  };
+  for (auto pair : llvm::zip(signature.getInputs(), arguments))
+    if (const auto types = tensors(pair))
+      for (auto [dim, actual] : llvm::zip(types->first.getShape(), types->second.getShape()))
+        if (dim.kind() == DimExpr::Kind::kSymbol)
+          names.try_emplace(std::string(dim.symbol_name()), actual);
+  llvm::SmallVector<mlir::Type> expected(arguments);
+  for (auto [pair, type] : llvm::zip(llvm::zip(signature.getInputs(), arguments), expected))
+    if (const auto types = tensors(pair)) {
+      llvm::SmallVector<DimExpr> dims;
+      for (DimExpr dim : types->first.getShape()) dims.push_back(substituted(dim, names));
+      type = types->second.withShape(dims);
+    }
+  return expected;
 }
 
 llvm::FailureOr<std::map<std::string, DimExpr, std::less<>>> bind_signature(

@@ -22,6 +22,12 @@ bool is_same_value(mlir::Type a, mlir::Type b);
 llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 
+// The types that the arguments of a call must have: each name in the dims of the parameters is
+// bound to the first dim that is given for it. Of arguments that are no tensors like the parameter,
+// their own types. REQUIRES: no tuples.
+llvm::SmallVector<mlir::Type> expected_arguments(mlir::FunctionType signature,
+                                                 mlir::TypeRange arguments);
+
 // Binds the names in the dims of `signature` to the dims of the call's operands and results.
 // Reports an error on the call and fails if these do not match. `callee` is the callee's name in
 // messages.

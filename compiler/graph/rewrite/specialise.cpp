@@ -50,8 +50,16 @@ class Specialiser {
     if (auto branch = mlir::dyn_cast<IfOp>(op)) return run(branch);
     if (auto loop = mlir::dyn_cast<LoopOp>(op)) return run(loop);
     if (auto group = mlir::dyn_cast<GroupOp>(op)) return run(group);
-    if (auto call = mlir::dyn_cast<CallOp>(op)) return infer_again(call);
-    if (auto call = mlir::dyn_cast<CallClosureOp>(op)) return infer_again(call);
+    if (auto call = mlir::dyn_cast<CallOp>(op)) {
+      fit_arguments(call->getOpOperands(), call.getCallee());
+      return infer_again(call);
+    }
+    if (auto closure = mlir::dyn_cast<ClosureOp>(op))
+      fit_arguments(closure->getOpOperands(), closure.getCallee());
+    if (auto call = mlir::dyn_cast<CallClosureOp>(op)) {
+      fit_arguments(call->getOpOperands().drop_front(), call.getClosure().getType().getSignature());
+      return infer_again(call);
+    }
     // Ops without type inference, such as sv.list_get, keep their types with replaced symbols.
     for (mlir::OpResult result : op->getResults()) result.setType(replaced(result.getType()));
     return mlir::success();
@@ -74,6 +82,9 @@ class Specialiser {
     // these.
     for (auto [result, yielded] : llvm::zip(branch->getResults(), yields(branch.getThen().front())))
       flow(yielded.getType(), branch.getSymbols(), result);
+    mlir::Operation* otherwise = branch.getOtherwise().front().getTerminator();
+    for (auto [result, yielded] : llvm::zip(branch->getResults(), otherwise->getOpOperands()))
+      fit(yielded, result.getType(), branch.getSymbols());
     return mlir::success();
   }
 
@@ -83,6 +94,9 @@ class Specialiser {
       flow(initial.getType(), loop.getCarriedSymbols(), argument);
     if (failed(run(block))) return mlir::failure();
     size_t carried = block.getNumArguments();
+    auto next = block.getTerminator()->getOpOperands().drop_front(loop.getHasCondition() ? 1 : 0);
+    for (auto [argument, yielded] : llvm::zip_first(block.getArguments(), next))
+      fit(yielded, argument.getType(), loop.getCarriedSymbols());
     mlir::ValueRange parts = yields(block).drop_front(loop.getHasCondition() ? 1 : 0);
     for (auto [i, result] : llvm::enumerate(loop->getResults())) {
       if (i < carried) {
@@ -109,11 +123,46 @@ class Specialiser {
     auto source = mlir::cast<TensorType>(from), old = mlir::cast<TensorType>(to.getType());
     llvm::SmallVector<DimExpr> dims(source.getShape());
     for (auto [dim, kept] : llvm::zip(dims, old.getShape()))
-      if (kept.kind() == DimExpr::Kind::kSymbol &&
-          llvm::is_contained(open.getAsValueRange<mlir::StringAttr>(),
-                             llvm::StringRef(kept.symbol_name())))
-        dim = kept;
+      if (is_symbol_of(open, kept)) dim = kept;
     to.setType(old.withShape(dims));
+  }
+
+  // Gives the value the dims of `wanted`, except those that are symbols of `open`. The dims have
+  // equal values, but the type rules can find a simpler expression for one of them: a broadcast of
+  // q and 3*k is 3 if k is 1, while min(1, q, 3*k)*max(q, 3*k) remains an expression of q.
+  static void fit(mlir::OpOperand& value, mlir::Type wanted, mlir::ArrayAttr open) {
+    auto given = mlir::dyn_cast<TensorType>(value.get().getType());
+    auto type = mlir::dyn_cast<TensorType>(wanted);
+    if (!given || !type || given.getRank() != type.getRank()) return;
+    llvm::SmallVector<DimExpr> dims(type.getShape());
+    for (auto [dim, own] : llvm::zip(dims, given.getShape()))
+      if (is_symbol_of(open, dim)) dim = own;
+    if (llvm::ArrayRef<DimExpr>(dims) == given.getShape()) return;
+    mlir::OpBuilder builder(value.getOwner());
+    value.set(builder.create<ReshapeOp>(value.getOwner()->getLoc(), given.withShape(dims),
+                                        value.get(), DimsAttr::get(builder.getContext(), dims)));
+  }
+
+  static void fit_arguments(llvm::MutableArrayRef<mlir::OpOperand> arguments,
+                            mlir::FunctionType signature) {
+    llvm::SmallVector<mlir::Type> types;
+    for (mlir::OpOperand& argument : arguments) types.push_back(argument.get().getType());
+    const auto open = mlir::ArrayAttr::get(signature.getContext(), {});
+    for (auto [argument, type] : llvm::zip(arguments, expected_arguments(signature, types)))
+      fit(argument, type, open);
+  }
+  static void fit_arguments(llvm::MutableArrayRef<mlir::OpOperand> arguments,
+                            llvm::StringRef callee) {
+    if (arguments.empty()) return;
+    auto module = arguments.front().getOwner()->getParentOfType<mlir::ModuleOp>();
+    if (auto function = module.lookupSymbol<mlir::func::FuncOp>(callee))
+      fit_arguments(arguments, function.getFunctionType());
+  }
+
+  static bool is_symbol_of(mlir::ArrayAttr symbols, DimExpr dim) {
+    return dim.kind() == DimExpr::Kind::kSymbol &&
+           llvm::is_contained(symbols.getAsValueRange<mlir::StringAttr>(),
+                              llvm::StringRef(dim.symbol_name()));
   }
 
   template <typename Call>
