@@ -97,7 +97,7 @@ class Outliner {
     const std::optional<mlir::ArrayAttr> exported = exported_symbols(function);
     if (!exported) return false;
     replace_ops(function, *exported);
-    allow_empty(function);
+    for (auto each : module_->getOps<mlir::func::FuncOp>()) allow_empty(each);
     return true;
   }
 
@@ -218,6 +218,8 @@ class Outliner {
 
   // Renames the symbols of the function so that they start with `$`. The compiler assumes that
   // other symbols of a function are at least 1, but dims of random graphs can be 0.
+  // The names of the main function have the bounds of the graph, but closure types have names of
+  // their own.
   static void allow_empty(mlir::func::FuncOp function) {
     const auto renamed = [](llvm::ArrayRef<DimExpr> dims) {
       std::vector<DimExpr> result;
@@ -235,8 +237,14 @@ class Outliner {
     replacer.addReplacement([&](graph::DimsAttr dims) -> mlir::Attribute {
       return graph::DimsAttr::get(dims.getContext(), renamed(dims.getValue()));
     });
-    replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false,
-                                          /*replaceTypes=*/true);
+    mlir::AttrTypeReplacer of_closures;
+    of_closures.addReplacement([&](graph::ClosureType type) -> mlir::Type {
+      return graph::ClosureType::get(
+          type.getContext(), mlir::cast<mlir::FunctionType>(replacer.replace(type.getSignature())));
+    });
+    (function.isPrivate() ? replacer : of_closures)
+        .recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                      /*replaceTypes=*/true);
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> module_;
