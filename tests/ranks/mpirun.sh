@@ -14,7 +14,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechan
 export OMPI_MCA_plm_rsh_agent=true OMPI_MCA_mpi_yield_when_idle=1
 # A process that has ended, and that its parent has not waited for, is a zombie.
 is_running() { grep -q '^State:[[:space:]]*[A-Y]' "/proc/$1/status" 2> /dev/null; }
-job() { timeout 100 mpirun -n "$@"; }
+job() { timeout -k 5 100 mpirun -n "$@"; }
 
 cat > "$folder/machine.json" <<'JSON'
 {"devices": [{"name": "cpu", "kind": "cpu"}, {"name": "one", "kind": "cpu", "rank": 1},
@@ -74,19 +74,19 @@ fi
 grep -q 'expected at most one of --profile and --trace in a job of several ranks' "$folder/err"
 job 3 "$bin/scopevm" bench "$folder/digits.bc" n=5 --requests 5 --profile > /dev/null
 
-# A trace is one of all ranks.
+# Ranks without the option are left out, whatever the others send.
 run=("$bin/scopevm" run "$folder/digits.bc" n=5)
 traced=("${run[@]}" --trace "$folder/partial.json")
-if job 1 "${traced[@]}" : -n 2 "${run[@]}" 2> "$folder/err" > /dev/null; then
-  echo "a trace of rank 0 only was accepted"
-  exit 1
-fi
-grep -q 'rank 1 has sent no trace: expected --trace there, too' "$folder/err"
-if job 2 "${traced[@]}" --repeat 300 : -n 1 "${run[@]}" 2> "$folder/err" > /dev/null; then
-  echo "a trace without rank 2 was accepted"
-  exit 1
-fi
-grep -q 'rank 2 has sent no trace: expected --trace there, too' "$folder/err"
+job 1 "${traced[@]}" : -n 2 "${run[@]}" 2> "$folder/err" > /dev/null
+grep -q 'warning: rank 1 has sent no trace: expected --trace there, too' "$folder/err"
+job 2 "${traced[@]}" --repeat 300 : -n 1 "${run[@]}" 2> "$folder/err" > /dev/null
+grep -q 'warning: rank 2 has sent no trace: expected --trace there, too' "$folder/err"
+[ "$(grep -c '"cat":"call"' "$folder/partial.json")" = 600 ]
+rm "$folder/partial.json"
+job 1 "${run[@]}" : -n 2 "${traced[@]}" 2> "$folder/err" > /dev/null
+grep -q 'warning: rank 0 has not collected the trace of rank 2' "$folder/err"
+[ ! -e "$folder/partial.json" ]
+
 # An error of one rank that the others do not know ends the job.
 for limited in 0 1 2; do
   jobs=()
@@ -95,18 +95,13 @@ for limited in 0 1 2; do
     jobs+=(-n 1 "${run[@]}")
     [ "$rank" != "$limited" ] || jobs+=(--external no_such_library)
   done
-  if timeout 30 mpirun "${jobs[@]}" 2> "$folder/err" > /dev/null; then
+  # The launcher itself can hang.
+  if timeout -k 5 20 mpirun "${jobs[@]}" 2> "$folder/err" > /dev/null; then
     echo "rank $limited ran without its library"
     exit 1
   fi
   grep -q 'no_such_library' "$folder/err"
 done
-if job 1 "${run[@]}" : -n 2 "${traced[@]}" 2> "$folder/err" > /dev/null; then
-  echo "a trace without rank 0 was accepted"
-  exit 1
-fi
-grep -q 'rank 0 has not collected the trace of this rank' "$folder/err"
-[ ! -e "$folder/partial.json" ]
 
 # Each rank has a folder with the module and its own weights.
 "$bin/scopevm" compile "$digits" --machine "$folder/machine.json" --place 'type:c*=one' \

@@ -11,6 +11,7 @@
 
 #include "runtime/without_exceptions.h"
 #include "tools/command_line/exit_code.h"
+#include "tools/files/standard_streams.h"
 #include "tools/ranks/exchange.h"
 
 namespace scopevm::tool {
@@ -32,7 +33,9 @@ std::vector<char> bytes_of(nanoseconds time) {
 
 void send_time(Exchange& exchange, int to, nanoseconds time) { exchange.send(to, bytes_of(time)); }
 
-nanoseconds receive_time(Exchange& exchange, int from) {
+// No value: the rank sends nothing.
+std::optional<nanoseconds> receive_time(Exchange& exchange, int from) {
+  if (!exchange.has_message_within(from, kMostWait)) return std::nullopt;
   std::vector<char> bytes(sizeof(int64_t));
   exchange.receive(from, bytes);
   int64_t count = 0;
@@ -40,16 +43,19 @@ nanoseconds receive_time(Exchange& exchange, int from) {
   return nanoseconds(count);
 }
 
-// The clock of the rank minus that of this one.
-nanoseconds difference_of_clock(Exchange& exchange, int rank) {
+// The clock of the rank minus that of this one. No value: the rank does not call offer_trace().
+std::optional<nanoseconds> difference_of_clock(Exchange& exchange, int rank) {
   nanoseconds shortest = nanoseconds::max(), difference{0};
   for (int i = 0; i < kRounds; ++i) {
     const nanoseconds sent = now();
     send_time(exchange, rank, sent);
-    const nanoseconds there = receive_time(exchange, rank), received = now();
-    if (received - sent >= shortest) continue;
+    const std::optional<nanoseconds> there = receive_time(exchange, rank);
+    if (!there) return std::nullopt;
+    const nanoseconds received = now();
+    // The rank is not ready for the first message.
+    if (i == 0 || received - sent >= shortest) continue;
     shortest = received - sent;
-    difference = there - (sent + received) / 2;
+    difference = *there - (sent + received) / 2;
   }
   return difference;
 }
@@ -57,17 +63,20 @@ nanoseconds difference_of_clock(Exchange& exchange, int rank) {
 // Adds the events of the other ranks.
 Status gather_traces(const scopevm_transport& transport, TraceFile& trace) {
   Exchange exchange(transport);
+  std::vector<int> ranks;  // that have events
   for (int rank = 1; rank < transport.ranks; ++rank) {
-    send_time(exchange, rank, {});
-    if (!exchange.has_message_within(rank, kMostWait))
-      return exchange.status().ok() ? Status(StatusCode::kDevice,
-                                             "rank " + std::to_string(rank) +
-                                                 " has sent no trace: expected --trace there, too")
-                                    : exchange.status();
-    (void)receive_time(exchange, rank);
-    send_time(exchange, rank, trace.zero() + difference_of_clock(exchange, rank));
+    const std::optional<nanoseconds> difference = difference_of_clock(exchange, rank);
+    SCOPEVM_RETURN_IF_ERROR(exchange.status());
+    if (!difference) {
+      print_message(stderr,
+                    "scopevm: warning: rank {} has sent no trace: expected --trace there, too\n",
+                    rank);
+      continue;
+    }
+    send_time(exchange, rank, trace.zero() + *difference);
+    ranks.push_back(rank);
   }
-  for (int rank = 1; rank < transport.ranks && exchange.status().ok(); ++rank) {
+  for (const int rank : ranks) {
     std::string part = exchange.receive_text(rank);
     for (; !part.empty(); part = exchange.receive_text(rank)) trace.add(part);
   }
@@ -77,18 +86,18 @@ Status gather_traces(const scopevm_transport& transport, TraceFile& trace) {
 // Sends the events to rank 0.
 Status offer_trace(const scopevm_transport& transport, TraceFile& trace) {
   Exchange exchange(transport);
-  if (!exchange.has_message_within(0, kMostWait))
-    return exchange.status().ok()
-               ? Status(StatusCode::kDevice, "rank 0 has not collected the trace of this rank")
-               : exchange.status();
-  for (int i = 0; i < 1 + kRounds; ++i) {
-    (void)receive_time(exchange, 0);
-    send_time(exchange, 0, now());
+  std::optional<nanoseconds> zero;
+  for (int i = 0; i <= kRounds; ++i) {
+    zero = receive_time(exchange, 0);
+    if (zero && i < kRounds) send_time(exchange, 0, now());
+    SCOPEVM_RETURN_IF_ERROR(exchange.status());
+    if (zero) continue;
+    print_message(stderr, "scopevm: warning: rank 0 has not collected the trace of rank {}\n",
+                  transport.rank);
+    return {};
   }
-  const nanoseconds zero = receive_time(exchange, 0);
-  SCOPEVM_RETURN_IF_ERROR(exchange.status());
   SCOPEVM_RETURN_IF_ERROR(
-      trace.read(zero, [&](const std::string& part) { exchange.send_text(0, part); }));
+      trace.read(*zero, [&](const std::string& part) { exchange.send_text(0, part); }));
   exchange.send_text(0, "");  // the end
   return exchange.status();
 }

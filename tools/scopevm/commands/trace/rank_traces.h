@@ -16,8 +16,8 @@ namespace scopevm::tool {
 // In a job, all ranks call this with a path or without. The others than 0 send their events to rank
 // 0, which writes those of all ranks, with times of its clock. They are exact to half of the
 // shortest time in which a message of a few bytes goes to a rank and back. `run` sets its argument
-// when it has created the session. An error that the other ranks do not know ends the process:
-// exit_from_job().
+// when it has created the session. A rank without a path is left out after five seconds, with a
+// warning. An error that the other ranks do not know ends the process: exit_from_job().
 //
 // Errors: those of `run`, after which nothing is written, and kInvalidArgument (the file cannot be
 // written).
