@@ -61,8 +61,8 @@ int64_t Exchange::wait_for_message(int from,
   return kNone;
 }
 
-bool Exchange::has_message_within(int from, std::chrono::steady_clock::duration time) {
-  return wait_for_message(from, std::chrono::steady_clock::now() + time) >= 0;
+bool Exchange::has_message_before(int from, std::chrono::steady_clock::time_point last) {
+  return wait_for_message(from, last) >= 0;
 }
 
 std::string Exchange::receive_text(int from) {

@@ -20,8 +20,8 @@ class Exchange {
   explicit Exchange(const scopevm_transport& transport) : transport_(transport) {}
 
   void send(int to, const std::vector<char>& bytes);
-  // Waits for a message at most that long. False also after an error.
-  bool has_message_within(int from, std::chrono::steady_clock::duration time);
+  // Waits for a message until `last`. False also after an error.
+  bool has_message_before(int from, std::chrono::steady_clock::time_point last);
   // Waits for a message of the size of `bytes`, without pauses.
   void receive(int from, std::vector<char>& bytes);
   void send_text(int to, const std::string& text);

@@ -19,7 +19,7 @@ std::string transport_name(const std::string& option) {
   if (!option.empty()) return option == kNoTransport ? "" : option;
   const bool is_launched = std::ranges::any_of(
       kRankVariables, [](const char* name) { return std::getenv(name) != nullptr; });
-  return is_launched ? "mpi" : "";
+  return is_launched ? kMpi : "";
 }
 
 std::optional<int> launched_rank() {

@@ -9,6 +9,9 @@ namespace scopevm::tool {
 // The value of an option for which no transport is used, also in a job.
 inline constexpr char kNoTransport[] = "none";
 
+// The plug-in for processes that Open MPI, MPICH or Slurm start.
+inline constexpr char kMpi[] = "mpi";
+
 // The name of the transport that option `--transport` denotes; empty: none. Without the option, it
 // is that of MPI if Open MPI, MPICH or Slurm has started this process.
 std::string transport_name(const std::string& option);

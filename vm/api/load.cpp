@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/count_text.h"
 #include "runtime/mapped_file.h"
 #include "vm/format/binary/reader.h"
 #include "vm/format/binary/weights.h"
@@ -32,6 +31,10 @@ class Weights {
 
   // The argument of read_module().
   Result<std::optional<format::Bytes>> find(const format::WeightsFile& file) {
+    if (options_.rank.value_or(0) < 0)
+      return Status(StatusCode::kInvalidArgument, "rank " + std::to_string(*options_.rank) +
+                                                      " of the options of loading: expected a "
+                                                      "rank from 0");
     if (file.rank && options_.rank && std::cmp_not_equal(*file.rank, *options_.rank)) {
       are_all_ = false;
       return std::optional<format::Bytes>();
@@ -46,15 +49,6 @@ class Weights {
 
   // The rank that has all its weights; no value: all ranks.
   std::optional<int> rank() const { return are_all_ ? std::nullopt : options_.rank; }
-
-  // A module with one rank can be used on each one.
-  Status check_rank(uint32_t ranks) const {
-    const int rank = options_.rank.value_or(0);
-    if (rank >= 0 && (ranks == 1 || std::cmp_less(rank, ranks))) return {};
-    return {StatusCode::kInvalidArgument, "rank " + std::to_string(rank) +
-                                              " of the options of loading: the module has " +
-                                              runtime::count_text(ranks, "rank")};
-  }
 
   // Compares the digests, if there are public keys: the signature covers the digests, and a
   // checksum does not detect deliberate changes.
@@ -107,7 +101,6 @@ LoadResult read(const format::Bytes& bytes, Weights weights) {
   SCOPEVM_ASSIGN_OR_RETURN(format::ModuleContents contents, format::read_module(bytes, options));
   SCOPEVM_RETURN_IF_ERROR(weights.check_digests());
   SCOPEVM_RETURN_IF_ERROR(format::verify(contents));
-  SCOPEVM_RETURN_IF_ERROR(weights.check_rank(contents.ranks()));
   return LoadedModule::create(std::move(contents), format::module_digest({bytes.data, bytes.size}),
                               weights.rank());
 }

@@ -282,7 +282,11 @@ llvm::SmallVector<mlir::Type> expected_arguments(mlir::FunctionType signature,
   for (auto [pair, type] : llvm::zip(llvm::zip(signature.getInputs(), arguments), expected))
     if (const auto types = tensors(pair)) {
       llvm::SmallVector<DimExpr> dims;
-      for (DimExpr dim : types->first.getShape()) dims.push_back(substituted(dim, names));
+      for (auto [dim, actual] : llvm::zip(types->first.getShape(), types->second.getShape())) {
+        const bool is_bound = llvm::all_of(
+            dim.symbols(), [&](const std::string& name) { return names.contains(name); });
+        dims.push_back(is_bound ? substituted(dim, names) : actual);
+      }
       type = types->second.withShape(dims);
     }
   return expected;

@@ -23,8 +23,8 @@ llvm::LogicalResult infer_call(CallOp call, llvm::SmallVectorImpl<mlir::Type>& r
 llvm::LogicalResult infer_call(CallClosureOp call, llvm::SmallVectorImpl<mlir::Type>& results);
 
 // The types that the arguments of a call must have: each name in the dims of the parameters is
-// bound to the first dim that is given for it. Of arguments that are no tensors like the parameter,
-// their own types. REQUIRES: no tuples.
+// bound to the first dim that is given for it. Dims with other names, and arguments that are not
+// tensors like the parameter, keep their own. REQUIRES: no tuples.
 llvm::SmallVector<mlir::Type> expected_arguments(mlir::FunctionType signature,
                                                  mlir::TypeRange arguments);
 

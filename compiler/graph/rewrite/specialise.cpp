@@ -78,13 +78,10 @@ class Specialiser {
   llvm::LogicalResult run(IfOp branch) {
     for (mlir::Region& region : branch->getRegions())
       if (failed(run(region.front()))) return mlir::failure();
-    // Both branches yield the same dims, except those that the op's symbols define; flow() keeps
-    // these.
-    for (auto [result, yielded] : llvm::zip(branch->getResults(), yields(branch.getThen().front())))
-      flow(yielded.getType(), branch.getSymbols(), result);
-    mlir::Operation* otherwise = branch.getOtherwise().front().getTerminator();
-    for (auto [result, yielded] : llvm::zip(branch->getResults(), otherwise->getOpOperands()))
-      fit(yielded, result.getType(), branch.getSymbols());
+    auto then = branch.getThen().front().getTerminator()->getOpOperands();
+    auto otherwise = branch.getOtherwise().front().getTerminator()->getOpOperands();
+    for (auto [result, first, second] : llvm::zip(branch->getResults(), then, otherwise))
+      merge(first, second, branch.getSymbols(), result);
     return mlir::success();
   }
 
@@ -97,24 +94,39 @@ class Specialiser {
     auto next = block.getTerminator()->getOpOperands().drop_front(loop.getHasCondition() ? 1 : 0);
     for (auto [argument, yielded] : llvm::zip_first(block.getArguments(), next))
       fit(yielded, argument.getType(), loop.getCarriedSymbols());
-    mlir::ValueRange parts = yields(block).drop_front(loop.getHasCondition() ? 1 : 0);
     for (auto [i, result] : llvm::enumerate(loop->getResults())) {
       if (i < carried) {
         flow(block.getArgument(i).getType(), loop.getSymbols(), result);
         continue;
       }
-      auto part = mlir::cast<TensorType>(parts[i].getType());
-      llvm::SmallVector<DimExpr> dims(part.getShape());
       // A gathered result stacks one part per iteration: its first dim is the number of iterations.
-      // The parts do not have that dim.
-      dims.insert(dims.begin(), mlir::cast<TensorType>(replaced(result.getType())).getDim(0));
-      flow(part.withShape(dims), loop.getSymbols(), result);
+      // Simpler dims of a part hold only if there are iterations.
+      auto type = mlir::cast<TensorType>(replaced(result.getType()));
+      result.setType(type);
+      fit(next[i], type.withShape(type.getShape().drop_front()), loop.getSymbols());
     }
     return mlir::success();
   }
 
   static mlir::ValueRange yields(mlir::Block& block) {
     return block.getTerminator()->getOperands();
+  }
+
+  // Sets the dims of a value that is one of two others: those of both, except for symbols of
+  // `open`. Where a type rule has found a simpler dim for one of them, it holds only if that one is
+  // computed.
+  void merge(mlir::OpOperand& first, mlir::OpOperand& second, mlir::ArrayAttr open,
+             mlir::Value to) const {
+    auto a = mlir::dyn_cast<TensorType>(first.get().getType());
+    auto b = mlir::dyn_cast<TensorType>(second.get().getType());
+    if (!a || !b) return;
+    auto old = mlir::cast<TensorType>(to.getType());
+    llvm::SmallVector<DimExpr> dims(a.getShape());
+    for (auto [dim, other, kept] : llvm::zip(dims, b.getShape(), old.getShape()))
+      if (is_symbol_of(open, kept) || dim != other) dim = kept.substitute(with_);
+    to.setType(old.withShape(dims));
+    fit(first, to.getType(), open);
+    fit(second, to.getType(), open);
   }
 
   // Sets the dims of `to` from the type that flows into it, except dims that are symbols of `open`.

@@ -219,13 +219,10 @@ TEST_F(ModuleWithWeights, OfARankAreSufficientForIt) {
     EXPECT_EQ(Session::create(*module, session).status().message(),
               "the module was loaded with the weights of rank 1 only, but this process is rank 0");
   }
-  for (const int rank : {-5, 2}) {
-    LoadOptions options;
-    options.rank = rank;
-    EXPECT_EQ(message(Module::load(path_, options)),
-              path_ + ": rank " + std::to_string(rank) +
-                  " of the options of loading: the module has 2 ranks");
-  }
+  LoadOptions negative;
+  negative.rank = -5;
+  EXPECT_EQ(message(Module::load(path_, negative)),
+            path_ + ": rank -5 of the options of loading: expected a rank from 0");
   // The bytes of one buffer are those of the rank.
   LoadOptions options;
   options.rank = 1;

@@ -214,12 +214,12 @@ Status measure_and_trace(const BenchOptions& options, const Module& module, cons
                          std::chrono::steady_clock::time_point began) {
   SCOPEVM_RETURN_IF_ERROR(add_transport(options, module, session_options));
   const scopevm_transport* const transport = session_options.transport;
-  // The other ranks do not know which of the traced requests are those of the profile.
-  if (transport != nullptr && options.profile && !options.trace.empty())
-    return {StatusCode::kInvalidArgument,
-            "expected at most one of --profile and --trace in a job of several ranks"};
   TraceFile trace(transport);
   return run_traced(transport, trace, options.trace, [&](bool& has_session) -> Status {
+    // The other ranks do not know which of the traced requests are those of the profile.
+    if (transport != nullptr && transport->ranks > 1 && options.profile && !options.trace.empty())
+      return {StatusCode::kInvalidArgument,
+              "expected at most one of --profile and --trace in a job of several ranks"};
     if (transport == nullptr || transport->rank == 0)
       SCOPEVM_RETURN_IF_ERROR(check_are_writable(options));
     SCOPEVM_RETURN_IF_ERROR(add_external_libraries(options, session_options));

@@ -96,8 +96,8 @@ void declare_transport(CLI::App& command, CallArguments& arguments) {
 Result<LoadOptions> load_options(const CallArguments& arguments) {
   LoadOptions options;
   const std::string name = transport_name(arguments.transport);
-  if (arguments.transport.empty()) {
-    // Processes connect only if the module has several ranks.
+  if (name == kMpi) {
+    // The processes connect when each has loaded the module, and only if it has several ranks.
     options.rank = launched_rank();
   } else if (!name.empty()) {
     SCOPEVM_ASSIGN_OR_RETURN(const Transport transport, Transport::load(name));
@@ -115,12 +115,15 @@ Status add_transport(const CallArguments& arguments, const Module& module,
             "--emulate-links: this process has no messages, because it is not a part of a job of "
             "several ranks"};
   if (name.empty()) return {};
+  // Before the processes connect: an error would not end the others.
+  const Result<EmulatedLink> link =
+      arguments.links.empty() ? EmulatedLink() : parse_link(arguments.links);
+  SCOPEVM_RETURN_IF_ERROR(link.status());
   SCOPEVM_ASSIGN_OR_RETURN(const Transport transport, Transport::load(name));
   session.transport = transport.get();
   if (arguments.links.empty()) return {};
-  SCOPEVM_ASSIGN_OR_RETURN(const EmulatedLink link, parse_link(arguments.links));
   // Like the transport, until the process ends.
-  static const auto* const links = new EmulatedLinks(*transport.get(), link);
+  static const auto* const links = new EmulatedLinks(*transport.get(), *link);
   session.transport = links->transport();
   return {};
 }

@@ -20,6 +20,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr int kRounds = 20;
+// Instead of a time: rank 0 does not wait for the rank.
+constexpr nanoseconds kLeftOut = nanoseconds::min();
 constexpr auto kMostWait = std::chrono::seconds(5);
 
 nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
@@ -33,9 +35,7 @@ std::vector<char> bytes_of(nanoseconds time) {
 
 void send_time(Exchange& exchange, int to, nanoseconds time) { exchange.send(to, bytes_of(time)); }
 
-// No value: the rank sends nothing.
-std::optional<nanoseconds> receive_time(Exchange& exchange, int from) {
-  if (!exchange.has_message_within(from, kMostWait)) return std::nullopt;
+nanoseconds receive_time(Exchange& exchange, int from) {
   std::vector<char> bytes(sizeof(int64_t));
   exchange.receive(from, bytes);
   int64_t count = 0;
@@ -43,19 +43,16 @@ std::optional<nanoseconds> receive_time(Exchange& exchange, int from) {
   return nanoseconds(count);
 }
 
-// The clock of the rank minus that of this one. No value: the rank does not call offer_trace().
-std::optional<nanoseconds> difference_of_clock(Exchange& exchange, int rank) {
+// The clock of the rank minus that of this one.
+nanoseconds difference_of_clock(Exchange& exchange, int rank) {
   nanoseconds shortest = nanoseconds::max(), difference{0};
   for (int i = 0; i < kRounds; ++i) {
     const nanoseconds sent = now();
     send_time(exchange, rank, sent);
-    const std::optional<nanoseconds> there = receive_time(exchange, rank);
-    if (!there) return std::nullopt;
-    const nanoseconds received = now();
-    // The rank is not ready for the first message.
-    if (i == 0 || received - sent >= shortest) continue;
+    const nanoseconds there = receive_time(exchange, rank), received = now();
+    if (received - sent >= shortest) continue;
     shortest = received - sent;
-    difference = *there - (sent + received) / 2;
+    difference = there - (sent + received) / 2;
   }
   return difference;
 }
@@ -63,19 +60,22 @@ std::optional<nanoseconds> difference_of_clock(Exchange& exchange, int rank) {
 // Adds the events of the other ranks.
 Status gather_traces(const scopevm_transport& transport, TraceFile& trace) {
   Exchange exchange(transport);
+  for (int rank = 1; rank < transport.ranks; ++rank) send_time(exchange, rank, now());
   std::vector<int> ranks;  // that have events
+  const auto last = std::chrono::steady_clock::now() + kMostWait;
   for (int rank = 1; rank < transport.ranks; ++rank) {
-    const std::optional<nanoseconds> difference = difference_of_clock(exchange, rank);
-    SCOPEVM_RETURN_IF_ERROR(exchange.status());
-    if (!difference) {
-      print_message(stderr,
-                    "scopevm: warning: rank {} has sent no trace: expected --trace there, too\n",
-                    rank);
+    if (exchange.has_message_before(rank, last)) {
+      (void)receive_time(exchange, rank);
+      ranks.push_back(rank);
       continue;
     }
-    send_time(exchange, rank, trace.zero() + *difference);
-    ranks.push_back(rank);
+    SCOPEVM_RETURN_IF_ERROR(exchange.status());
+    send_time(exchange, rank, kLeftOut);
+    print_message(
+        stderr, "scopevm: warning: rank {} has sent no trace: expected --trace there, too\n", rank);
   }
+  for (const int rank : ranks)
+    send_time(exchange, rank, trace.zero() + difference_of_clock(exchange, rank));
   for (const int rank : ranks) {
     std::string part = exchange.receive_text(rank);
     for (; !part.empty(); part = exchange.receive_text(rank)) trace.add(part);
@@ -86,18 +86,21 @@ Status gather_traces(const scopevm_transport& transport, TraceFile& trace) {
 // Sends the events to rank 0.
 Status offer_trace(const scopevm_transport& transport, TraceFile& trace) {
   Exchange exchange(transport);
-  std::optional<nanoseconds> zero;
-  for (int i = 0; i <= kRounds; ++i) {
-    zero = receive_time(exchange, 0);
-    if (zero && i < kRounds) send_time(exchange, 0, now());
-    SCOPEVM_RETURN_IF_ERROR(exchange.status());
-    if (zero) continue;
+  nanoseconds zero = kLeftOut;
+  if (exchange.has_message_before(0, std::chrono::steady_clock::now() + kMostWait))
+    for (int i = 0; i <= kRounds + 1; ++i) {
+      zero = receive_time(exchange, 0);
+      if (zero == kLeftOut) break;
+      if (i <= kRounds) send_time(exchange, 0, now());
+    }
+  SCOPEVM_RETURN_IF_ERROR(exchange.status());
+  if (zero == kLeftOut) {
     print_message(stderr, "scopevm: warning: rank 0 has not collected the trace of rank {}\n",
                   transport.rank);
     return {};
   }
   SCOPEVM_RETURN_IF_ERROR(
-      trace.read(*zero, [&](const std::string& part) { exchange.send_text(0, part); }));
+      trace.read(zero, [&](const std::string& part) { exchange.send_text(0, part); }));
   exchange.send_text(0, "");  // the end
   return exchange.status();
 }
