@@ -34,6 +34,14 @@ class Specialiser {
     return tensor ? tensor.withShape(replaced(tensor.getShape())) : type;
   }
 
+  // The type with replaced dims, except those that are symbols of `open`.
+  TensorType replaced_but(mlir::ArrayAttr open, TensorType type) const {
+    llvm::SmallVector<DimExpr> dims(type.getShape());
+    for (DimExpr& dim : dims)
+      if (!is_symbol_of(open, dim)) dim = dim.substitute(with_);
+    return type.withShape(dims);
+  }
+
   llvm::LogicalResult run(mlir::Block& block) {
     for (mlir::Operation& op : block)
       if (failed(run(&op))) return mlir::failure();
@@ -101,7 +109,8 @@ class Specialiser {
       }
       // A gathered result stacks one part per iteration: its first dim is the number of iterations.
       // Simpler dims of a part hold only if there are iterations.
-      auto type = mlir::cast<TensorType>(replaced(result.getType()));
+      const TensorType type =
+          replaced_but(loop.getSymbols(), mlir::cast<TensorType>(result.getType()));
       result.setType(type);
       fit(next[i], type.withShape(type.getShape().drop_front()), loop.getSymbols());
     }
@@ -120,11 +129,11 @@ class Specialiser {
     auto a = mlir::dyn_cast<TensorType>(first.get().getType());
     auto b = mlir::dyn_cast<TensorType>(second.get().getType());
     if (!a || !b) return;
-    auto old = mlir::cast<TensorType>(to.getType());
+    const TensorType general = replaced_but(open, mlir::cast<TensorType>(to.getType()));
     llvm::SmallVector<DimExpr> dims(a.getShape());
-    for (auto [dim, other, kept] : llvm::zip(dims, b.getShape(), old.getShape()))
-      if (is_symbol_of(open, kept) || dim != other) dim = kept.substitute(with_);
-    to.setType(old.withShape(dims));
+    for (auto [dim, other, kept] : llvm::zip(dims, b.getShape(), general.getShape()))
+      if (is_symbol_of(open, kept) || dim != other) dim = kept;
+    to.setType(general.withShape(dims));
     fit(first, to.getType(), open);
     fit(second, to.getType(), open);
   }
