@@ -84,6 +84,15 @@ Result<std::shared_ptr<const LoadedModule>> LoadedModule::create(format::ModuleC
   return std::shared_ptr<const LoadedModule>(std::move(module));
 }
 
+Status LoadedModule::check_rank(const scopevm_transport* transport) const {
+  if (!rank_ || (transport != nullptr && transport->rank == *rank_)) return {};
+  return {
+      StatusCode::kInvalidArgument,
+      "the module was loaded with the weights of rank " + std::to_string(*rank_) + " only, " +
+          (transport == nullptr ? "and the session has no transport"
+                                : "but this process is rank " + std::to_string(transport->rank))};
+}
+
 Status LoadedModule::prepare() {
   const format::FunctionDecl* entry = contents_.main();
   if (entry == nullptr) return {StatusCode::kInvalidModel, "module has no function \"main\""};

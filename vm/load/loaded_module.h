@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/cpu/kernel_image.h"
+#include "scopevm/c/transport.h"
 #include "scopevm/kernel_abi.h"
 #include "scopevm/module.h"
 #include "scopevm/status.h"
@@ -80,8 +81,9 @@ class LoadedModule {
   const format::ModuleContents& contents() const { return contents_; }
   // Identifies the contents of the module file: format::module_digest().
   uint64_t digest() const { return digest_; }
-  // The rank that the module was loaded for (LoadOptions::rank), if it lacks the weights of others.
-  std::optional<int> rank() const { return rank_; }
+  // Checks that the module has the weights of a session with this transport, which can be null.
+  // Errors: kInvalidArgument.
+  Status check_rank(const scopevm_transport* transport) const;
   const Signature& signature() const { return signature_; }
   const LoadedFunction& function(uint32_t index) const { return functions_[index]; }
   const LoadedFunction& main() const { return functions_[main_]; }
@@ -122,7 +124,7 @@ class LoadedModule {
 
   const format::ModuleContents contents_;
   const uint64_t digest_;
-  const std::optional<int> rank_;
+  const std::optional<int> rank_;  // LoadOptions::rank, if the weights of others are missing
   uint32_t main_ = 0;
   ModuleStrings strings_;
   Signature signature_;

@@ -121,9 +121,9 @@ class Specialiser {
     return block.getTerminator()->getOperands();
   }
 
-  // Sets the dims of a value that is one of two others: those of both, except for symbols of
-  // `open`. Where a type rule has found a simpler dim for one of them, it holds only if that one is
-  // computed.
+  // Sets the dims of `to`, which is the value of `first` or that of `second`. A simpler dim that a
+  // type rule has found for only one of them holds only if that one is computed, so `to` keeps its
+  // dim there, as it keeps symbols of `open`.
   void merge(mlir::OpOperand& first, mlir::OpOperand& second, mlir::ArrayAttr open,
              mlir::Value to) const {
     auto a = mlir::dyn_cast<TensorType>(first.get().getType());

@@ -122,17 +122,6 @@ int64_t region_bytes(const LoadedModule& module, uint32_t pool, int64_t bytes) {
   return std::min(bytes, std::numeric_limits<int64_t>::max() - rounding) + rounding;
 }
 
-// Checks that the module has the weights of the session.
-Status check_rank(const LoadedModule& module, const scopevm_transport* transport) {
-  const std::optional<int> rank = module.rank();
-  if (!rank || (transport != nullptr && transport->rank == *rank)) return {};
-  return {
-      StatusCode::kInvalidArgument,
-      "the module was loaded with the weights of rank " + std::to_string(*rank) + " only, " +
-          (transport == nullptr ? "and the session has no transport"
-                                : "but this process is rank " + std::to_string(transport->rank))};
-}
-
 }  // namespace
 
 Result<std::shared_ptr<BoundSession>> BoundSession::create(
@@ -140,7 +129,7 @@ Result<std::shared_ptr<BoundSession>> BoundSession::create(
     const DeviceOpener& opener) {
   std::shared_ptr<BoundSession> session(new BoundSession);
   session->module_ = std::move(module);
-  SCOPEVM_RETURN_IF_ERROR(check_rank(*session->module_, options.transport));
+  SCOPEVM_RETURN_IF_ERROR(session->module_->check_rank(options.transport));
   SCOPEVM_ASSIGN_OR_RETURN(session->kernels_, session->module_->kernels());
   if (options.transport != nullptr) SCOPEVM_RETURN_IF_ERROR(session->bind_ranks(options.transport));
   SCOPEVM_RETURN_IF_ERROR(session->devices_.open(*session->module_, options.devices,
