@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -53,6 +54,10 @@ bool Peers::open(MPI_Comm comm) {
     if (descriptor >= 0) peers_.push_back({i, other.id, descriptor});
   }
   return true;
+}
+
+bool Peers::contains(int rank) const {
+  return std::ranges::find(peers_, rank, &Peer::rank) != peers_.end();
 }
 
 int Peers::ended() {

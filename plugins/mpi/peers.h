@@ -20,6 +20,8 @@ class Peers {
   // Exchanges the process ids of the ranks of `comm`. Every rank calls this. Returns false if MPI
   // fails.
   bool open(MPI_Comm comm);
+  // Whether a rank is another process of this machine.
+  bool contains(int rank) const;
   // A rank that has ended, or -1. Examines the processes at most once in kInterval.
   int ended();
   // "rank 1 (process 4711) has ended"

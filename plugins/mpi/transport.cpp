@@ -1,23 +1,46 @@
 // See transport.h.
 #include "plugins/mpi/transport.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 namespace scopevm::mpi {
 namespace {
 
-struct Operation {
-  MPI_Request request = MPI_REQUEST_NULL;
-};
+// Messages of more bytes are copied from the window of the sender.
+constexpr int64_t kLargestEager = 16384;
+// Of one step: the caller has other things to do between two.
+constexpr int64_t kStepBytes = int64_t{1} << 20;
+// Numbers of notes, of which fewer are under way. Every MPI has twice as many tags.
+constexpr int kNumbers = 1 << 14;
 
-// Ends an operation without its message.
-void give_up(Operation& operation) {
-  MPI_Cancel(&operation.request);
-  MPI_Request_free(&operation.request);
-}
+int tag_of_answer(int number) { return 2 * number; }
+int tag_of_bytes(int number) { return 2 * number + 1; }
 
 }  // namespace
+
+struct MpiTransport::Operation {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Request second = MPI_REQUEST_NULL;  // of a large message that is sent: the answer, or its end
+  Note note = {};
+  // Of a message that is received.
+  int from = 0;
+  std::byte* data = nullptr;
+  int64_t bytes = 0;
+  bool has_note = false;  // it is a large message, whose bytes have not arrived
+  int64_t copied = 0;
+
+  // Ends the operation without its message.
+  void give_up() {
+    for (MPI_Request* const each : {&request, &second}) {
+      if (*each == MPI_REQUEST_NULL) continue;
+      MPI_Cancel(each);
+      MPI_Request_free(each);
+    }
+  }
+};
 
 bool MpiTransport::open() {
   // Parts of the activations of one token are larger than Open MPI's default, above which the ranks
@@ -35,9 +58,10 @@ bool MpiTransport::open() {
     error_ = "MPI was initialised without MPI_THREAD_SERIALIZED";
     return false;
   }
-  if (!succeeds(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup") ||
-      !succeeds(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"))
-    return false;
+  for (MPI_Comm* const comm : {&comm_, &notes_, &answers_})
+    if (!succeeds(MPI_Comm_dup(MPI_COMM_WORLD, comm), "MPI_Comm_dup") ||
+        !succeeds(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"))
+      return false;
   c_ = {.struct_size = sizeof c_,
         .abi_version = SCOPEVM_TRANSPORT_ABI_VERSION,
         .context = this,
@@ -48,13 +72,44 @@ bool MpiTransport::open() {
         .test = test,
         .cancel = cancel,
         .probe = probe,
-        .error = [](void* context) { return of(context).error_.c_str(); }};
+        .error = [](void* context) { return of(context).error_.c_str(); },
+        .allocate = nullptr,
+        .deallocate = nullptr};
   if (!succeeds(MPI_Comm_rank(comm_, &c_.rank), "MPI_Comm_rank") ||
       !succeeds(MPI_Comm_size(comm_, &c_.ranks), "MPI_Comm_size"))
     return false;
-  if (peers_.open(comm_)) return true;
+  if (peers_.open(comm_) && open_windows()) return true;
   error_ = "MPI_Allgather failed";
   return false;
+}
+
+// Every rank calls this. Returns false if MPI fails.
+bool MpiTransport::open_windows() {
+  window_.open();
+  const auto ranks = static_cast<size_t>(c_.ranks), rank = static_cast<size_t>(c_.rank);
+  const WindowName own = window_.name();
+  std::vector<WindowName> names(ranks);
+  if (MPI_Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, comm_) !=
+      MPI_SUCCESS)
+    return false;
+  windows_ = std::vector<MappedWindow>(ranks);
+  std::vector<char> opened(ranks), all(ranks * ranks);
+  for (size_t other = 0; other < ranks; ++other)
+    opened[other] = static_cast<char>(peers_.contains(static_cast<int>(other)) &&
+                                      windows_[other].open(names[other]));
+  if (MPI_Allgather(opened.data(), c_.ranks, MPI_BYTE, all.data(), c_.ranks, MPI_BYTE, comm_) !=
+      MPI_SUCCESS)
+    return false;
+  window_.close_descriptor();
+  for (size_t other = 0; other < ranks; ++other) reads_window_.push_back(all[other * ranks + rank]);
+  if (std::ranges::count(reads_window_, 0) == c_.ranks) return true;
+  c_.allocate = [](void* context, int64_t bytes, int64_t alignment) {
+    return of(context).window_.allocate(bytes, alignment);
+  };
+  c_.deallocate = [](void* context, void* block, int64_t bytes) {
+    of(context).window_.deallocate(block, bytes);
+  };
+  return true;
 }
 
 bool MpiTransport::succeeds(int code, const char* function) {
@@ -73,52 +128,151 @@ bool MpiTransport::has_ended() {
   return true;
 }
 
-void* MpiTransport::started(int code, const char* function, MPI_Request request) {
-  return succeeds(code, function) ? new Operation{request} : nullptr;
-}
+// --- Sent messages. ---
 
 void* MpiTransport::send(void* context, int to, int tag, const void* data, int64_t bytes) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code =
-      MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, of(context).comm_, &request);
-  return of(context).started(code, "MPI_Isend", request);
+  auto operation = std::make_unique<Operation>();
+  if (of(context).start_send(*operation, to, tag, data, bytes)) return operation.release();
+  operation->give_up();
+  return nullptr;
 }
+
+bool MpiTransport::start_send(Operation& operation, int to, int tag, const void* data,
+                              int64_t bytes) {
+  operation.note.bytes = bytes;
+  if (bytes > kLargestEager && reads_window_[static_cast<size_t>(to)] != 0)
+    return send_note(operation, to, tag, data);
+  return succeeds(
+      MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, &operation.request),
+      "MPI_Isend");
+}
+
+bool MpiTransport::send_note(Operation& operation, int to, int tag, const void* data) {
+  Note& note = operation.note;
+  note.offset = window_.offset_of(data);
+  note.number = next_number_;
+  next_number_ = (next_number_ + 1) % kNumbers;
+  if (!succeeds(MPI_Isend(&note, sizeof note, MPI_BYTE, to, tag, notes_, &operation.request),
+                "MPI_Isend"))
+    return false;
+  return note.offset >= 0
+             ? succeeds(MPI_Irecv(nullptr, 0, MPI_BYTE, to, tag_of_answer(note.number), answers_,
+                                  &operation.second),
+                        "MPI_Irecv")
+             : succeeds(MPI_Isend(data, static_cast<int>(note.bytes), MPI_BYTE, to,
+                                  tag_of_bytes(note.number), answers_, &operation.second),
+                        "MPI_Isend");
+}
+
+// --- Received messages. ---
 
 void* MpiTransport::receive(void* context, int from, int tag, void* data, int64_t bytes) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code =
-      MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, of(context).comm_, &request);
-  return of(context).started(code, "MPI_Irecv", request);
+  auto operation = std::make_unique<Operation>();
+  operation->from = from;
+  operation->data = static_cast<std::byte*>(data);
+  operation->bytes = bytes;
+  return of(context).start_receive(*operation, tag) ? operation.release() : nullptr;
 }
 
-int MpiTransport::test(void* context, void* operation) {
-  std::unique_ptr<Operation> owned(static_cast<Operation*>(operation));
-  int is_done = 0;
-  if (!of(context).succeeds(MPI_Test(&owned->request, &is_done, MPI_STATUS_IGNORE), "MPI_Test"))
-    return SCOPEVM_TRANSPORT_FAILED;
-  if (is_done != 0) return SCOPEVM_TRANSPORT_DONE;
-  if (of(context).has_ended()) {
-    give_up(*owned);
+bool MpiTransport::start_receive(Operation& operation, int tag) {
+  const int from = operation.from;
+  operation.has_note =
+      operation.bytes > kLargestEager && windows_[static_cast<size_t>(from)].is_open();
+  if (!operation.has_note)
+    return succeeds(MPI_Irecv(operation.data, static_cast<int>(operation.bytes), MPI_BYTE, from,
+                              tag, comm_, &operation.request),
+                    "MPI_Irecv");
+  std::deque<Note>& known = probed(from, tag);
+  if (known.empty())
+    return succeeds(
+        MPI_Irecv(&operation.note, sizeof(Note), MPI_BYTE, from, tag, notes_, &operation.request),
+        "MPI_Irecv");
+  operation.note = known.front();
+  known.pop_front();
+  return true;
+}
+
+int MpiTransport::copy(Operation& operation) {
+  const Note& note = operation.note;
+  const MappedWindow& window = windows_[static_cast<size_t>(operation.from)];
+  if (note.bytes != operation.bytes ||
+      (note.offset >= 0 && !window.contains(note.offset, note.bytes))) {
+    error_ = "rank " + std::to_string(operation.from) + " sent an invalid note";
     return SCOPEVM_TRANSPORT_FAILED;
   }
-  (void)owned.release();  // the operation has not ended
+  if (note.offset < 0) {
+    operation.has_note = false;
+    return succeeds(
+               MPI_Irecv(operation.data, static_cast<int>(note.bytes), MPI_BYTE, operation.from,
+                         tag_of_bytes(note.number), answers_, &operation.request),
+               "MPI_Irecv")
+               ? SCOPEVM_TRANSPORT_PENDING
+               : SCOPEVM_TRANSPORT_FAILED;
+  }
+  const int64_t step = std::min(kStepBytes, note.bytes - operation.copied);
+  std::memcpy(operation.data + operation.copied, window.at(note.offset + operation.copied),
+              static_cast<size_t>(step));
+  operation.copied += step;
+  if (operation.copied < note.bytes) return SCOPEVM_TRANSPORT_PENDING;
+  MPI_Request answer = MPI_REQUEST_NULL;
+  if (!succeeds(MPI_Isend(nullptr, 0, MPI_BYTE, operation.from, tag_of_answer(note.number),
+                          answers_, &answer),
+                "MPI_Isend"))
+    return SCOPEVM_TRANSPORT_FAILED;
+  MPI_Request_free(&answer);
+  return SCOPEVM_TRANSPORT_DONE;
+}
+
+// --- All messages. ---
+
+int MpiTransport::test(void* context, void* tested) {
+  MpiTransport& self = of(context);
+  std::unique_ptr<Operation> operation(static_cast<Operation*>(tested));
+  int state = SCOPEVM_TRANSPORT_DONE;
+  for (MPI_Request* const request : {&operation->request, &operation->second}) {
+    if (*request == MPI_REQUEST_NULL || state != SCOPEVM_TRANSPORT_DONE) continue;
+    int is_done = 0;
+    if (!self.succeeds(MPI_Test(request, &is_done, MPI_STATUS_IGNORE), "MPI_Test"))
+      state = SCOPEVM_TRANSPORT_FAILED;
+    else if (is_done == 0)
+      state = SCOPEVM_TRANSPORT_PENDING;
+  }
+  if (state == SCOPEVM_TRANSPORT_DONE && operation->has_note) state = self.copy(*operation);
+  if (state == SCOPEVM_TRANSPORT_DONE) return state;
+  if (state == SCOPEVM_TRANSPORT_FAILED || self.has_ended()) {
+    operation->give_up();
+    return SCOPEVM_TRANSPORT_FAILED;
+  }
+  (void)operation.release();  // it has not ended
   return SCOPEVM_TRANSPORT_PENDING;
 }
 
 void MpiTransport::cancel(void*, void* operation) {
   const std::unique_ptr<Operation> owned(static_cast<Operation*>(operation));
-  give_up(*owned);
+  owned->give_up();
 }
 
 int64_t MpiTransport::probe(void* context, int from, int tag) {
+  MpiTransport& self = of(context);
   int has_message = 0, bytes = 0;
   MPI_Status status;
-  if (!of(context).succeeds(MPI_Iprobe(from, tag, of(context).comm_, &has_message, &status),
-                            "MPI_Iprobe"))
+  if (!self.succeeds(MPI_Iprobe(from, tag, self.comm_, &has_message, &status), "MPI_Iprobe"))
     return -2;
-  if (has_message == 0) return of(context).has_ended() ? -2 : -1;
-  if (!of(context).succeeds(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count")) return -2;
-  return bytes;
+  if (has_message != 0)
+    return self.succeeds(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count") ? bytes : -2;
+  if (!self.windows_[static_cast<size_t>(from)].is_open()) return self.has_ended() ? -2 : -1;
+  std::deque<Note>& notes = self.probed(from, tag);
+  if (notes.empty()) {
+    if (!self.succeeds(MPI_Iprobe(from, tag, self.notes_, &has_message, &status), "MPI_Iprobe"))
+      return -2;
+    if (has_message == 0) return self.has_ended() ? -2 : -1;
+    Note note;
+    if (!self.succeeds(MPI_Recv(&note, sizeof note, MPI_BYTE, from, tag, self.notes_, &status),
+                       "MPI_Recv"))
+      return -2;
+    notes.push_back(note);
+  }
+  return notes.front().bytes;
 }
 
 }  // namespace scopevm::mpi

@@ -1,6 +1,7 @@
 // See local_transport.h.
 #include "tests/ranks/local_transport.h"
 
+#include <cstdlib>
 #include <cstring>
 
 namespace scopevm {
@@ -38,7 +39,21 @@ LocalJob::LocalJob(int ranks, int64_t eager_bytes) : eager_bytes_(eager_bytes) {
                     auto& self = *static_cast<Rank*>(context);
                     return self.job->probe(self.c.rank, from, tag);
                   },
-              .error = [](void* context) { return static_cast<Rank*>(context)->error.c_str(); }};
+              .error = [](void* context) { return static_cast<Rank*>(context)->error.c_str(); },
+              .allocate =
+                  [](void* context, int64_t bytes, int64_t alignment) {
+                    LocalJob& self = *static_cast<Rank*>(context)->job;
+                    ++self.blocks_taken_;
+                    ++self.blocks_;
+                    return std::aligned_alloc(
+                        static_cast<size_t>(alignment),
+                        static_cast<size_t>((bytes + alignment - 1) / alignment * alignment));
+                  },
+              .deallocate =
+                  [](void* context, void* block, int64_t) {
+                    --static_cast<Rank*>(context)->job->blocks_;
+                    std::free(block);
+                  }};
   }
 }
 

@@ -30,6 +30,9 @@ class LocalJob {
   // The messages that were sent, and those that no rank has received.
   int64_t sent() const { return sent_; }
   int64_t left() const;
+  // The blocks that ranks have taken from the memory of their transports, and those that they have.
+  int64_t blocks_taken() const { return blocks_taken_; }
+  int64_t blocks() const { return blocks_; }
 
  private:
   struct Message {
@@ -72,6 +75,8 @@ class LocalJob {
   std::map<std::tuple<int, int, int>, Channel> channels_;  // by sender, receiver, tag
   std::atomic<int64_t> sent_{0};
   std::atomic<int> killed_{-1};
+  std::atomic<int64_t> blocks_taken_{0};
+  std::atomic<int64_t> blocks_{0};
 };
 
 }  // namespace scopevm

@@ -32,6 +32,11 @@ echo "equal results on 3 ranks"
 # The results and times are printed once.
 [ "$(grep -c probability "$folder/out")" = 1 ]
 
+# Random messages, from memory that the other ranks of this machine can read and from other memory.
+job 3 "$bin/mpi_messages" 60 1 > "$folder/out"
+grep -q '^60 rounds, [1-9][0-9]* blocks of the transport$' "$folder/out"
+echo "random messages"
+
 # A model that is split over the ranks of a job, whose links are measured, and over NUMA nodes.
 job 3 "$bin/scopevm" machine --mpi > "$folder/measured.json"
 grep -q '"latency_seconds"' "$folder/measured.json"

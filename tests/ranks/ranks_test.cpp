@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <future>
 #include <map>
 #include <random>
 #include <set>
@@ -17,6 +19,7 @@
 
 #include "scopevm/compiler.h"
 #include "scopevm/module.h"
+#include "scopevm/scheduler.h"
 #include "tests/ranks/local_ranks.h"
 #include "tests/temporary_file.h"
 
@@ -103,6 +106,45 @@ TEST(Ranks, NeedTheMemoryOfTheBound) {
 }
 
 // The limit of a rank's session fails its part of the request. The next request is not affected.
+// The values of calls, which are sent, are in memory of the transport; results can outlive it.
+TEST(Ranks, AllocateMemoryOfTheTransport) {
+  const Module module = sum();
+  LocalRanks ranks(module, 3);
+  ASSERT_TRUE(ranks.leader().ok());
+  const auto results = ranks.leader()->call({{numbers(1000)}});
+  expect_sum(results, 1000);
+  const int64_t taken = ranks.job().blocks_taken();
+  EXPECT_GT(taken, 0);
+  expect_sum(ranks.leader()->call({{numbers(1000)}}), 1000);
+  EXPECT_EQ(ranks.job().blocks_taken(), taken);
+  for (const Status& followed : ranks.finish()) EXPECT_TRUE(followed.ok()) << followed.message();
+  EXPECT_EQ(ranks.job().blocks(), 0);
+  expect_sum(results, 1000);
+}
+
+// A transport without memory, as programs for earlier releases have it.
+TEST(Ranks, NeedNoMemoryOfTheTransport) {
+  const Module module = sum();
+  LocalJob job(3);
+  std::vector<scopevm_transport> transports;
+  for (int rank = 0; rank < 3; ++rank) {
+    transports.push_back(*job.transport(rank));
+    transports.back().struct_size = offsetof(scopevm_transport, allocate);
+  }
+  std::vector<std::thread> threads;
+  for (size_t rank = 1; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      const Session session = *Session::create(module, {.transport = &transports[rank]});
+      EXPECT_TRUE(session.follow().ok());
+    });
+  {
+    const Session session = *Session::create(module, {.transport = &transports[0]});
+    expect_sum(session.call({{numbers(1000)}}), 1000);
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(job.blocks_taken(), 0);
+}
+
 TEST(Ranks, ReportTheErrorOfARank) {
   const Module module = sum();
   for (const char* scope : {"one.global.workspace", "two.global.workspace", "cpu.global"}) {
@@ -212,6 +254,46 @@ TEST(Ranks, RunTheCallsOfSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(done + late, 200);
   EXPECT_GE(done, 150);
+  EXPECT_EQ(ranks.job().left(), 0);
+}
+
+// A call that waits for another rank, or for the call that has the ranks, leaves its worker to
+// others.
+TEST(Ranks, LeaveTheWorkerWhileTheyWait) {
+  const Module module = sum();
+  const Scheduler scheduler = *Scheduler::create({.workers = 1});
+  const Session alone = *Session::create(module, {.scheduler = scheduler});
+  std::promise<void> released;
+  std::shared_future<void> release = released.get_future().share();
+  LocalRanks ranks(
+      module, 3, 64,
+      [&](int rank) {
+        SessionOptions options;
+        if (rank == 0) options.scheduler = scheduler;
+        return options;
+      },
+      [&](int rank, const Session&) {
+        if (rank == 2) release.wait();  // it has a session, and runs no request
+      });
+  ASSERT_TRUE(ranks.leader().ok()) << ranks.leader().status().message();
+  std::vector<Call> waiting;
+  for (int i = 0; i < 3; ++i) {
+    waiting.push_back(*ranks.leader()->make_call());
+    ASSERT_TRUE(waiting.back().set_input(0, numbers(500 + i)).ok());
+    ASSERT_TRUE(waiting.back().submit().ok());
+  }
+  for (int i = 0; i < 20; ++i) expect_sum(alone.call({{numbers(100)}}), 100);
+  waiting[1].cancel();
+  EXPECT_EQ(waiting[1].wait().code(), StatusCode::kCancelled);
+  EXPECT_TRUE(waiting[0].is_in_flight());
+  EXPECT_TRUE(waiting[2].is_in_flight());
+  released.set_value();
+  for (const size_t i : {0, 2}) {
+    const Status status = waiting[i].wait();
+    ASSERT_TRUE(status.ok()) << status.message();
+    const Tensor result = *waiting[i].output(size_t{0});
+    EXPECT_EQ(static_cast<const float*>(result.data())[499], 501);
+  }
   EXPECT_EQ(ranks.job().left(), 0);
 }
 

@@ -35,11 +35,15 @@ Result<EmulatedLink> parse_link(const std::string& text) {
 }
 
 EmulatedLinks::EmulatedLinks(const scopevm_transport& inner, EmulatedLink link)
-    : inner_(inner), link_(link), c_(inner), free_(static_cast<size_t>(inner.ranks)) {
+    : inner_(inner), link_(link), c_(), free_(static_cast<size_t>(inner.ranks)) {
   static constexpr auto self = [](void* context) -> EmulatedLinks& {
     return *static_cast<EmulatedLinks*>(context);
   };
+  c_.struct_size = sizeof c_;  // without memory of its own
+  c_.abi_version = inner.abi_version;
   c_.context = this;
+  c_.rank = inner.rank;
+  c_.ranks = inner.ranks;
   c_.send = [](void* context, int to, int tag, const void* data, int64_t bytes) {
     return self(context).begin(to, tag, const_cast<void*>(data), bytes, false);
   };

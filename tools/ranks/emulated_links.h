@@ -53,7 +53,7 @@ class EmulatedLinks {
   void cancel(const Operation& operation);
   Clock::time_point arrival_of(const Operation& received);
 
-  const scopevm_transport inner_;
+  const scopevm_transport& inner_;
   const EmulatedLink link_;
   scopevm_transport c_;
   std::vector<Clock::time_point> free_;  // by rank: when the link from it has sent all until now

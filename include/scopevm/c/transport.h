@@ -31,9 +31,10 @@ enum {
   SCOPEVM_TRANSPORT_FAILED = 2   /**< see `error`; the operation is released */
 };
 
-/** The connection of a process to the other ranks. Callbacks are not NULL. */
+/** The connection of a process to the other ranks. Callbacks are not NULL, except those that say
+ * so. */
 typedef struct scopevm_transport {
-  size_t struct_size; /**< at least sizeof(scopevm_transport) */
+  size_t struct_size; /**< the size of the structure, at least up to `error` */
   int abi_version;    /**< SCOPEVM_TRANSPORT_ABI_VERSION */
   void* context;      /**< first argument of the callbacks */
   int rank;           /**< of this process, from 0 */
@@ -55,6 +56,14 @@ typedef struct scopevm_transport {
   /** The message of the last failure: "rank 1 (process 4711) has ended". Valid until the next call.
    */
   const char* (*error)(void* context);
+  /** Optional: memory whose messages take less time than those of other memory, such as memory that
+   * other processes can access. Sessions allocate the storages of their calls from it. Returns a
+   * block that is aligned to `alignment`, a power of two, or NULL when out of memory. Both
+   * functions are NULL or neither is. Thread-safe: any thread, at the same time as other functions.
+   */
+  void* (*allocate)(void* context, int64_t bytes, int64_t alignment);
+  /** Releases a block of `allocate(bytes, ...)`, which no message uses. */
+  void (*deallocate)(void* context, void* block, int64_t bytes);
 } scopevm_transport;
 
 /** The symbol that a plug-in exports. */

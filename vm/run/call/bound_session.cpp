@@ -13,7 +13,6 @@
 #include "runtime/log.h"
 #include "runtime/memory/policies/arena_allocator.h"
 #include "runtime/memory/pool/pool_allocator.h"
-#include "runtime/memory/sources/block_sources.h"
 #include "runtime/nearest_name.h"
 #include "vm/run/admission/capacity_names.h"
 #include "vm/run/admission/scheduler_handle.h"
@@ -25,23 +24,11 @@ namespace {
 
 using runtime::count_text;
 
-// The driver that supplies the memory of the pool; null: the operating system.
-std::shared_ptr<BlockSource> source_of(const format::ModuleContents& contents,
-                                       const format::PoolDecl& pool, const BoundDevices& devices) {
-  using Kind = runtime::DeviceSource::Kind;
-  const auto& device = devices.device(contents.block_source(pool));
-  if (device == nullptr) return nullptr;
-  const Kind kind = pool.pinned_for >= 0            ? Kind::kPinned
-                    : contents.sharing_device(pool) ? Kind::kShared
-                                                    : Kind::kDevice;
-  return std::make_shared<runtime::DeviceSource>(device, kind);
-}
-
 std::shared_ptr<Allocator> default_allocator(const format::ModuleContents& contents,
                                              const format::PoolDecl& pool,
                                              const BoundDevices& devices) {
   using runtime::ArenaAllocator;
-  if (std::shared_ptr<BlockSource> source = source_of(contents, pool, devices))
+  if (std::shared_ptr<BlockSource> source = devices.block_source(contents, pool))
     return std::make_shared<ArenaAllocator>(std::move(source), pool.alignment);
   if (pool.kind == format::PoolKind::kHeap)
     return std::make_shared<runtime::PoolAllocator>(AllocatorOptions{.alignment = pool.alignment});
@@ -307,7 +294,7 @@ Result<std::shared_ptr<Allocator>> BoundSession::make_pool_allocator(
     return Status(StatusCode::kInvalidArgument,
                   "memory scope \"" + binding.scope + "\": the allocator is null");
   Result<std::shared_ptr<Allocator>> made =
-      binding.make(source_of(module_->contents(), pool, devices_), pool.alignment);
+      binding.make(devices_.block_source(module_->contents(), pool), pool.alignment);
   if (made.ok() && *made == nullptr)
     return Status(StatusCode::kInvalidArgument,
                   "memory scope \"" + binding.scope + "\": the factory returned no allocator");

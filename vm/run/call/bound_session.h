@@ -63,10 +63,8 @@ class BoundSession {
   }
   // Null if emulation is off.
   const Emulation* emulation() const { return emulation_.get(); }
-  // Whether calls can wait: for the work of devices, or for emulated delays.
-  bool can_wait() const {
-    return ranks_ == nullptr && (!devices_.are_all_cpus() || emulation_ != nullptr);
-  }
+  // Whether calls can wait: for the work of devices, of other ranks, or for emulated delays.
+  bool can_wait() const { return !devices_.are_all_cpus() || emulation_ != nullptr; }
   // Null without a scheduler.
   const std::shared_ptr<CallScheduler>& scheduler() const { return scheduler_; }
   // A need of 0 bytes in the pool of the scheduler that limits a pool of the module, if any.

@@ -7,6 +7,7 @@
 
 #include "runtime/bytes_text.h"
 #include "runtime/drivers/built_in.h"
+#include "runtime/memory/sources/block_sources.h"
 #include "runtime/nearest_name.h"
 #include "runtime/tensor/shape.h"
 #include "runtime/without_exceptions.h"
@@ -51,6 +52,7 @@ BoundDevices::~BoundDevices() {
 Status BoundDevices::open(const LoadedModule& module, const std::vector<DeviceBinding>& bindings,
                           bool is_timed, const DeviceOpener& opener, RankGroup* ranks) {
   const format::ModuleContents& contents = module.contents();
+  if (ranks != nullptr) message_memory_ = ranks->message_memory();
   for (const DeviceBinding& binding : bindings)
     SCOPEVM_RETURN_IF_ERROR(check_binding(contents, binding));
   SCOPEVM_RETURN_IF_ERROR(open_devices(contents, bindings, is_timed, opener, ranks));
@@ -73,6 +75,18 @@ Status BoundDevices::check_sharing(const format::ModuleContents& contents) const
                                             std::string(devices_[*sharing]->description()) +
                                             " cannot access memory of the host"};
   return {};
+}
+
+std::shared_ptr<BlockSource> BoundDevices::block_source(const format::ModuleContents& contents,
+                                                        const format::PoolDecl& pool) const {
+  using Kind = runtime::DeviceSource::Kind;
+  const auto& device = devices_[contents.block_source(pool)];
+  // Messages come from and go to arenas: those of the values of a call.
+  if (device == nullptr) return pool.kind == format::PoolKind::kArena ? message_memory_ : nullptr;
+  const Kind kind = pool.pinned_for >= 0            ? Kind::kPinned
+                    : contents.sharing_device(pool) ? Kind::kShared
+                                                    : Kind::kDevice;
+  return std::make_shared<runtime::DeviceSource>(device, kind);
 }
 
 bool BoundDevices::are_all_cpus() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/device/device.h"
+#include "scopevm/allocator.h"
 #include "scopevm/session.h"
 #include "vm/load/loaded_module.h"
 #include "vm/run/ranks/rank_group.h"
@@ -50,6 +51,9 @@ class BoundDevices {
   const std::shared_ptr<runtime::Device>& device(uint32_t index) const { return devices_[index]; }
   // The device of the pool; null for a CPU of this rank.
   runtime::Device* of_pool(uint32_t pool) const { return by_pool_[pool]; }
+  // What supplies the blocks of the pool: a driver or a transport; null: the operating system.
+  std::shared_ptr<BlockSource> block_source(const format::ModuleContents& contents,
+                                            const format::PoolDecl& pool) const;
   const Kernel& kernel(uint32_t index) const { return kernels_[index]; }
   // The address of a constant in device memory or shared memory; null if it is used in place, in
   // the module.
@@ -60,8 +64,6 @@ class BoundDevices {
   Status open_devices(const format::ModuleContents& contents,
                       const std::vector<DeviceBinding>& bindings, bool is_timed,
                       const DeviceOpener& opener, RankGroup* ranks);
-  // Whether another rank has the device.
-  bool is_of_other_rank(size_t device) const { return is_remote_[device]; }
   Status load_images(const format::ModuleContents& contents);
   Status copy_constants(const format::ModuleContents& contents);
   Status copy_constant(const format::ConstantDecl& constant, bool is_shared,
@@ -70,6 +72,7 @@ class BoundDevices {
   std::vector<std::shared_ptr<runtime::Device>> devices_;  // by the module's index
   std::vector<bool> is_remote_;                            // by the module's index
   std::vector<runtime::Device*> by_pool_;
+  std::shared_ptr<BlockSource> message_memory_;  // RankGroup::message_memory()
   std::vector<std::unique_ptr<runtime::DeviceImage>> images_;
   std::vector<Kernel> kernels_;
   std::vector<void*> constants_;

@@ -17,7 +17,7 @@ namespace op = isa::op;
 using isa::RegisterIndex;
 using runtime::count_text;
 
-bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
+bool Interpreter::operands_access_host_bytes(const op::launch& in) {
   // Only CPU kernels have an address in the table. Kernels of other devices access only device
   // memory.
   const format::LaunchDecl& launch = contents_.launches[in.entry.value];
@@ -26,21 +26,21 @@ bool Interpreter::operands_access_host_bytes(const op::launch& in) const {
   // Transfers continue while a kernel accesses other bytes.
   for (uint32_t i = 0; i < in.buffers.size(); ++i) {
     const Register& buffer = frame_.registers[in.buffers[i].value];
-    if (session_.ranks()->accesses(buffer.data, buffer.bytes, i >= launch.read_only)) return true;
+    if (is_in_transfer(buffer.data, buffer.bytes, i >= launch.read_only)) return true;
   }
   return false;
 }
 
 // The work of one device executes in order. A copy must wait only if it does not involve the device
 // of the pending work.
-bool Interpreter::operands_access_host_bytes(const op::device_copy& in) const {
+bool Interpreter::operands_access_host_bytes(const op::device_copy& in) {
   const BoundDevices& devices = session_.devices();
   return devices.of_pool(in.from_pool.value) != pending_device_ &&
          devices.of_pool(in.to_pool.value) != pending_device_;
 }
 
 template <typename Op>
-bool Interpreter::accesses_host_bytes(const Op& in) const {
+bool Interpreter::accesses_host_bytes(const Op& in) {
   if constexpr (Op::has(isa::Trait::host_bytes_by_operands))
     return operands_access_host_bytes(in);
   else
@@ -95,7 +95,7 @@ bool Interpreter::is_in_host_memory(const Storage& storage) const {
 void Interpreter::release_storage(Storage* storage) {
   if (pending_device_ != nullptr && is_in_host_memory(*storage) &&
       (storage->is_list || !is_on_other_rank(pending_index_) ||
-       session_.ranks()->accesses(storage->data, storage->bytes, true))) {
+       is_in_transfer(storage->data, storage->bytes, true))) {
     deferred_.push_back(storage);
     return;
   }
@@ -173,6 +173,11 @@ bool Interpreter::uses_host_memory(isa::RegisterList buffers) const {
 bool Interpreter::is_on_other_rank(uint32_t device) const {
   const RankGroup* const ranks = session_.ranks();
   return ranks != nullptr && static_cast<int>(contents_.devices[device].rank) != ranks->rank();
+}
+
+// RankGroup::accesses()
+bool Interpreter::is_in_transfer(const void* data, int64_t bytes, bool is_write) {
+  return on_thread([&] { return session_.ranks()->accesses(data, bytes, is_write); });
 }
 
 // Records that the device's pending work accesses host memory. First waits for such work of another

@@ -35,6 +35,8 @@ namespace scopevm::vm {
 
 struct StringOperands;
 
+class Pause;
+
 class Interpreter {
   using ScopeMemory = runtime::ScopeMemory;
   using Storage = runtime::Storage;
@@ -99,7 +101,13 @@ class Interpreter {
   }
 
   Status begin_on_ranks();
+  template <typename Check>
+  Status take_turn_on_ranks(const Check& check);
   void end_on_ranks();
+  // Suspends the call until RankGroup::settle() would not wait. Without a fiber, that waits.
+  void wait_for_ranks();
+  // REQUIRES: a fiber runs the call.
+  void sleep(Pause& pause);
   // REQUIRES: is_on_ranks_.
   bool is_of_other_rank(uint32_t pool) const;
   bool share_element(const Register& of, int64_t index, int64_t& slot);
@@ -162,17 +170,22 @@ class Interpreter {
                         int64_t grain);
   bool uses_host_memory(isa::RegisterList buffers) const;
   bool is_on_other_rank(uint32_t device) const;
+  bool is_in_transfer(const void* data, int64_t bytes, bool is_write);
   bool begin_host_access(uint32_t device);
   bool settle_before(isa::Opcode opcode);
   template <typename Op>
-  bool accesses_host_bytes(const Op& in) const;
-  bool operands_access_host_bytes(const isa::op::launch& in) const;
-  bool operands_access_host_bytes(const isa::op::device_copy& in) const;
+  bool accesses_host_bytes(const Op& in);
+  bool operands_access_host_bytes(const isa::op::launch& in);
+  bool operands_access_host_bytes(const isa::op::device_copy& in);
   bool settle();
   // Suspends the call until a method of the stream would not wait. Without a fiber, the method
   // itself waits.
   void wait_for(uint32_t device, runtime::StreamWork work, int64_t bytes = 0) {
-    if (options_.fiber != nullptr) options_.fiber->wait(*context_.streams[device], work, bytes);
+    if (options_.fiber == nullptr) return;
+    if (is_on_other_rank(device) && work == runtime::StreamWork::kHostUses)
+      wait_for_ranks();
+    else
+      options_.fiber->wait(*context_.streams[device], work, bytes);
   }
   bool settle_if_deferred(uint32_t pool);
   bool is_in_host_memory(const Storage& storage) const;

@@ -1,4 +1,5 @@
 // The request on the other ranks of a job; see vm/run/ranks/rank_group.h.
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "vm/run/call/ranks/shapes.h"
 #include "vm/run/interpreter/element.h"
 #include "vm/run/interpreter/interpreter_class.h"
+#include "vm/run/ranks/pause.h"
 #include "vm/run/ranks/rank_group.h"
 #include "vm/run/ranks/remote_memory.h"
 
@@ -25,14 +27,34 @@ Status Interpreter::begin_on_ranks() {
         return {StatusCode::kInvalidArgument,
                 "input \"" + session_.module().input_names()[i] + "\" is in memory of rank " +
                     std::to_string(session_.rank_of_input(i)) + ": only a state can be its value"};
-    SCOPEVM_RETURN_IF_ERROR(ranks->begin(numbers_of(request, options_),
-                                         [this] { return vm::check_interrupts(options_); }));
+    const auto check = [this] { return vm::check_interrupts(options_); };
+    SCOPEVM_RETURN_IF_ERROR(take_turn_on_ranks(check));
+    SCOPEVM_RETURN_IF_ERROR(
+        on_thread([&] { return ranks->begin(numbers_of(request, options_), check); }));
   } else if (!request.is_of_rank_0)
     return {StatusCode::kInvalidArgument,
             "this process is rank " + std::to_string(ranks->rank()) +
                 ": its session runs the requests of rank 0 (Session::follow())"};
   is_on_ranks_ = true;
   return {};
+}
+
+template <typename Check>
+Status Interpreter::take_turn_on_ranks(const Check& check) {
+  RankGroup& ranks = *session_.ranks();
+  if (options_.fiber == nullptr) return ranks.take_turn(check);
+  for (Pause pause; !ranks.try_take_turn(); sleep(pause)) SCOPEVM_RETURN_IF_ERROR(check());
+  return {};
+}
+
+void Interpreter::sleep(Pause& pause) {
+  options_.fiber->sleep_until(std::chrono::steady_clock::now() + pause.next_sleep());
+}
+
+// Transports do not notify.
+void Interpreter::wait_for_ranks() {
+  if (options_.fiber == nullptr) return;
+  for (Pause pause; on_thread([&] { return session_.ranks()->is_waiting(); });) sleep(pause);
 }
 
 // The accounts of pools of other ranks become theirs.
@@ -45,7 +67,13 @@ void Interpreter::end_on_ranks() {
   });
   if (!counted.ok()) uses.clear();
   if (status_.ok()) status_ = counted;
-  status_ = session_.ranks()->end(std::move(status_), uses, session_.rank_of_pool());
+  if (status_.ok())
+    status_ = runtime::without_exceptions([&]() -> Status {
+      wait_for_ranks();
+      return {};
+    });
+  status_ = on_thread(
+      [&] { return session_.ranks()->end(std::move(status_), uses, session_.rank_of_pool()); });
   for (size_t i = 0; i < uses.size(); ++i) {
     pools[i].peak_bytes = uses[i].peak_bytes;
     pools[i].allocations = uses[i].allocations;
@@ -61,7 +89,10 @@ bool Interpreter::share_element(const Register& of, int64_t index, int64_t& slot
   const bool is_here = !is_remote(of.data);
   if (is_here) slot = element(of, index);
   const int owner = is_here ? session_.ranks()->rank() : rank_of(of.data);
-  status_ = session_.ranks()->share(owner, slot);
+  status_ = on_thread([&] { return session_.ranks()->share(owner, slot); });
+  if (!status_.ok()) return false;
+  wait_for_ranks();
+  status_ = on_thread([&] { return session_.ranks()->settle(); });
   return status_.ok();
 }
 

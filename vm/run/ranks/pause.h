@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace scopevm::vm {
 
@@ -14,12 +15,14 @@ namespace scopevm::vm {
 class Pause {
  public:
   void operator()() {
-    if (++count_ < kYields) {
+    if (++count_ < kYields)
       sched_yield();
-      return;
-    }
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ * 2, kLongest);
+    else
+      std::this_thread::sleep_for(next_sleep());
+  }
+  // The duration of the next sleep.
+  std::chrono::microseconds next_sleep() {
+    return std::exchange(sleep_, std::min(sleep_ * 2, kLongest));
   }
 
  private:

@@ -6,13 +6,13 @@
 #include <functional>
 #include <utility>
 
+#include "runtime/c_api/c_arguments.h"
 #include "runtime/without_exceptions.h"
+#include "vm/run/ranks/message_memory.h"
 #include "vm/run/ranks/pause.h"
 
 namespace scopevm::vm {
 namespace {
-
-constexpr int kTestsBeforeWaits = 100;
 
 std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
@@ -27,7 +27,7 @@ RankGroup::RankGroup(const scopevm_transport& transport)
 
 Result<std::unique_ptr<RankGroup>> RankGroup::create(const scopevm_transport* transport, int ranks,
                                                      uint64_t digest) {
-  if (transport->struct_size < sizeof(scopevm_transport) ||
+  if (transport->struct_size < SCOPEVM_SIZE_UP_TO(scopevm_transport, error) ||
       transport->abi_version != SCOPEVM_TRANSPORT_ABI_VERSION)
     return Status(StatusCode::kInvalidArgument,
                   "the transport has ABI version " + std::to_string(transport->abi_version) +
@@ -86,6 +86,13 @@ Status RankGroup::greet(uint64_t digest) {
 Status RankGroup::health() const {
   std::lock_guard lock(health_mutex_);
   return health_;
+}
+
+std::shared_ptr<BlockSource> RankGroup::message_memory() const {
+  const bool has_memory =
+      transport_.struct_size >= SCOPEVM_SIZE_UP_TO(scopevm_transport, deallocate) &&
+      transport_.allocate != nullptr;
+  return has_memory ? std::make_shared<MessageMemory>(transport_) : nullptr;
 }
 
 Status RankGroup::fail() {
@@ -181,29 +188,19 @@ Status RankGroup::wait(Done is_done) {
 
 Status RankGroup::settle() {
   if (transfers_.empty() && !has_failed_) return {};
-  SCOPEVM_RETURN_IF_ERROR(health());
-  // Most messages arrive within microseconds. Looking for failures of other ranks would take longer
-  // than a test.
-  for (int i = 0; i < kTestsBeforeWaits; ++i) {
-    SCOPEVM_RETURN_IF_ERROR(test_operations());
-    if (transfers_.empty()) return {};
-  }
+  SCOPEVM_RETURN_IF_ERROR(test_often());
+  if (transfers_.empty()) return {};
   return wait([this]() -> Result<bool> {
     if (transfers_.empty()) return true;
-    if (!stopped_.ok()) return stopped_;
-    if (check_interrupts_) SCOPEVM_RETURN_IF_ERROR(check_interrupts_());
+    SCOPEVM_RETURN_IF_ERROR(stop_reason());
     return false;
   });
 }
 
-Status RankGroup::share(int owner, int64_t& value) {
-  if (owner != rank()) {
-    SCOPEVM_RETURN_IF_ERROR(receive(owner, &value, sizeof value));
-    return settle();
-  }
-  for (int to = 0; to < size(); ++to)
-    if (to != rank()) SCOPEVM_RETURN_IF_ERROR(send(to, &value, sizeof value));
-  return settle();
+// An error if the request must end.
+Status RankGroup::stop_reason() const {
+  if (!stopped_.ok() || !check_interrupts_) return stopped_;
+  return check_interrupts_();
 }
 
 // --- Requests. ---
@@ -248,10 +245,14 @@ std::vector<int64_t> RankGroup::with_released(std::span<const int64_t> numbers) 
   return all;
 }
 
+Status RankGroup::take_turn(const std::function<Status()>& check_interrupts) {
+  while (!turn_.try_acquire_for(std::chrono::milliseconds(1)))
+    SCOPEVM_RETURN_IF_ERROR(check_interrupts());
+  return {};
+}
+
 Status RankGroup::begin(std::span<const int64_t> numbers,
                         std::function<Status()> check_interrupts) {
-  while (!turn_.try_lock_for(std::chrono::milliseconds(1)))
-    SCOPEVM_RETURN_IF_ERROR(check_interrupts());
   const Status begun = runtime::without_exceptions([&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(health());
     start(request_ + 1);
@@ -264,7 +265,7 @@ Status RankGroup::begin(std::span<const int64_t> numbers,
   });
   if (begun.ok()) return begun;
   is_active_ = false;
-  turn_.unlock();
+  turn_.release();
   return begun;
 }
 
@@ -283,7 +284,7 @@ Status RankGroup::end(Status status, std::span<PoolUse> uses, std::span<const in
   if (!is_ended || !health().ok()) give_up_transfers();
   is_active_ = false;
   check_interrupts_ = {};
-  if (is_leader()) turn_.unlock();
+  if (is_leader()) turn_.release();
   return ended;
 }
 

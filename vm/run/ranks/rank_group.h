@@ -9,8 +9,8 @@
 // the next request finds no old message. Rank 0 waits until all have done so: a receive that was
 // started before could take a later message.
 //
-// Thread-safety: on rank 0, begin() waits for the end of the request of another thread. From
-// begin() to end(), one thread at a time uses the group. On the others, next_request() and the
+// Thread-safety: on rank 0, take_turn() waits for the end of the request of another thread. From
+// then to end(), one thread at a time uses the group. On the others, next_request() and the
 // functions of its request are called by one thread.
 #pragma once
 
@@ -23,11 +23,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/device/device.h"
+#include "scopevm/allocator.h"
 #include "scopevm/c/transport.h"
 #include "scopevm/status.h"
 #include "vm/run/ranks/control_message.h"
@@ -58,10 +60,18 @@ class RankGroup {
   bool is_leader() const { return rank() == 0; }
   // The error after which no request can run, if there was one.
   Status health() const;
+  // Memory of this rank from which messages take less time; null: there is none.
+  std::shared_ptr<BlockSource> message_memory() const;
 
-  // On rank 0: begins a request and sends `numbers` to the others, where next_request() begins it.
-  // Waits, also for the request of another thread, call `check_interrupts`, and fail with its
-  // error. After an error, end() must not be called. Errors: health(), those of `check_interrupts`.
+  // On rank 0: takes the right to begin the next request, unless another request has it. Does not
+  // wait.
+  bool try_take_turn() { return turn_.try_acquire(); }
+  // Waits for it. Errors: those of `check_interrupts`.
+  Status take_turn(const std::function<Status()>& check_interrupts);
+  // Begins the request and sends `numbers` to the others, where next_request() begins it. Waits
+  // call `check_interrupts`, and fail with its error. After an error, end() must not be called.
+  // Errors: health(), those of `check_interrupts`. REQUIRES: take_turn(), which this or end()
+  // gives back.
   Status begin(std::span<const int64_t> numbers, std::function<Status()> check_interrupts);
   // The memory of the request in a pool of this rank.
   struct PoolUse {
@@ -87,7 +97,11 @@ class RankGroup {
   bool accesses(const void* data, int64_t bytes, bool is_write);
   // Waits for all transfers. Errors: those of the transport and of other ranks, interrupts.
   Status settle();
-  // Every rank calls this. `value` of rank `owner` is assigned to those of the others.
+  // Whether settle() would wait now, after a moment in which most messages arrive. Lets the
+  // transfers proceed.
+  bool is_waiting();
+  // Every rank calls this. `value` of rank `owner` is assigned to those of the others, before the
+  // next settle() returns.
   Status share(int owner, int64_t& value);
 
   // On rank 0: the address of memory of another rank is not used any more. The others are sent it
@@ -158,15 +172,18 @@ class RankGroup {
   // The same on the other ranks, for the message kEnd in `end_`.
   Status drain_at_end();
   std::vector<int64_t> with_released(std::span<const int64_t> numbers);
+  // Lets the transfers proceed for a moment.
+  Status test_often();
   void start(uint64_t request);
   void stop_if_aborted();
+  Status stop_reason() const;
   void give_up_transfers();
   // end() with exceptions.
   Status end_request(Status status, std::span<PoolUse> uses, std::span<const int> rank_of_pool);
 
-  const scopevm_transport transport_;
-  bool has_greeted_ = false;  // all ranks have the same module
-  std::timed_mutex turn_;     // held during a request of rank 0
+  const scopevm_transport& transport_;
+  bool has_greeted_ = false;       // all ranks have the same module
+  std::binary_semaphore turn_{1};  // taken by a request of rank 0, on any of its threads
   mutable std::mutex health_mutex_;
   Status health_;
   bool has_failed_ = false;  // health() is not ok; for the thread of the request

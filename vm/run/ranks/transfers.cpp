@@ -4,6 +4,11 @@
 #include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
+namespace {
+
+constexpr int kTestsBeforeWaits = 100;
+
+}  // namespace
 
 bool RankGroup::Transfer::conflicts(const void* data, int64_t bytes, bool is_write) const {
   const auto* const at = static_cast<const std::byte*>(data);
@@ -50,6 +55,13 @@ Status RankGroup::receive(int from, void* data, int64_t bytes, TransferObserver 
   return transfer(from, data, bytes, true, observer);
 }
 
+Status RankGroup::share(int owner, int64_t& value) {
+  if (owner != rank()) return receive(owner, &value, sizeof value);
+  for (int to = 0; to < size(); ++to)
+    if (to != rank()) SCOPEVM_RETURN_IF_ERROR(send(to, &value, sizeof value));
+  return {};
+}
+
 bool RankGroup::accesses(const void* data, int64_t bytes, bool is_write) {
   const auto conflicts = [&](const Transfer& transfer) {
     return transfer.conflicts(data, bytes, is_write);
@@ -82,6 +94,20 @@ Status RankGroup::test_operations() {
     return true;
   });
   return has_failed ? fail() : Status();
+}
+
+Status RankGroup::test_often() {
+  SCOPEVM_RETURN_IF_ERROR(health());
+  // Most messages arrive within microseconds. Looking for failures of other ranks would take longer
+  // than a test.
+  for (int i = 0; i < kTestsBeforeWaits && !transfers_.empty(); ++i)
+    SCOPEVM_RETURN_IF_ERROR(test_operations());
+  return {};
+}
+
+bool RankGroup::is_waiting() {
+  if (transfers_.empty() || !test_often().ok() || !handle_messages().ok()) return false;
+  return !transfers_.empty() && stop_reason().ok();
 }
 
 }  // namespace scopevm::vm

@@ -26,6 +26,8 @@ int64_t number_of(const void* address) {
   return is_remote(address) ? static_cast<int64_t>(reinterpret_cast<uint64_t>(address)) : kNone;
 }
 
+Status nothing() { return {}; }
+
 // `transfer` runs on rank 0 while the other rank runs the task.
 template <typename Transfer>
 Status run_on_rank(BoundSession& session, RankTask task, int rank, int64_t source, int64_t target,
@@ -33,11 +35,10 @@ Status run_on_rank(BoundSession& session, RankTask task, int rank, int64_t sourc
   RankGroup& ranks = *session.ranks();
   const std::array<int64_t, 1 + kNumbers> numbers = {static_cast<int64_t>(task), rank, source,
                                                      target, bytes};
-  SCOPEVM_RETURN_IF_ERROR(ranks.begin(numbers, [] { return Status(); }));
+  SCOPEVM_RETURN_IF_ERROR(ranks.take_turn(nothing));
+  SCOPEVM_RETURN_IF_ERROR(ranks.begin(numbers, nothing));
   return ranks.end(runtime::without_exceptions(transfer), {}, {});
 }
-
-Status nothing() { return {}; }
 
 }  // namespace
 

@@ -1,0 +1,75 @@
+// The memory of a rank that the other ranks of its machine can read, so that a message between them
+// is one copy. It is a file without a name that each of them maps: unlike the memory of
+// MPI_Win_allocate_shared(), it is allocated by one rank when it needs it, takes nothing of
+// /dev/shm, and disappears with the last process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace scopevm::mpi {
+
+// A window as the other ranks find it.
+struct WindowName {
+  int process = 0;
+  int descriptor = -1;  // of the process; -1: it has no window
+  uint64_t bytes = 0;   // of addresses
+  uint64_t token = 0;   // the first bytes of the window
+};
+
+// Thread-safe.
+class Window {
+ public:
+  Window() = default;
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  // Reserves addresses for several times the memory of the machine. Without them, name() has no
+  // descriptor, and no rank can use the window.
+  void open();
+  WindowName name() const;
+  // The other ranks have opened the window, or cannot.
+  void close_descriptor();
+
+  // Null when out of memory.
+  void* allocate(int64_t bytes, int64_t alignment);
+  // Returns the memory to the system.
+  void deallocate(void* block, int64_t bytes);
+  // The offset of bytes in a block; -1: they are elsewhere.
+  int64_t offset_of(const void* data) const;
+
+ private:
+  std::byte* base_ = nullptr;
+  int64_t bytes_ = 0;
+  int descriptor_ = -1;
+  uint64_t token_ = 0;
+  std::mutex mutex_;
+  std::map<int64_t, int64_t> free_;  // offset and size; no two are adjacent
+};
+
+// The window of another rank, in the address space of this process.
+class MappedWindow {
+ public:
+  MappedWindow() = default;
+  ~MappedWindow();
+  MappedWindow(const MappedWindow&) = delete;
+  MappedWindow& operator=(const MappedWindow&) = delete;
+
+  // Returns false if the process cannot be accessed, such as one of another container.
+  bool open(const WindowName& name);
+  bool is_open() const { return base_ != nullptr; }
+  const std::byte* at(int64_t offset) const { return base_ + offset; }
+  // Whether the window has such bytes.
+  bool contains(int64_t offset, int64_t bytes) const {
+    return offset >= 0 && bytes >= 0 && offset <= bytes_ - bytes;
+  }
+
+ private:
+  const std::byte* base_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace scopevm::mpi
