@@ -32,6 +32,7 @@ void add_fusion_passes(mlir::OpPassManager& passes, const std::shared_ptr<Placem
   passes.addPass(create_layout_pass(run));
   passes.addPass(createFusePass());
   passes.addPass(create_place_pass(run, /*kernel_scopes_only=*/true));
+  passes.addPass(create_send_early_pass(run));
   passes.addPass(create_verify_places_pass(run));
 }
 

@@ -18,6 +18,7 @@ namespace scopevm::compiler {
 #define GEN_PASS_DEF_BATCHDIMSPASS
 #define GEN_PASS_DEF_SPLITPASS
 #define GEN_PASS_DEF_PLACEPASS
+#define GEN_PASS_DEF_SENDEARLYPASS
 #define GEN_PASS_DEF_VERIFYPLACESPASS
 #define GEN_PASS_DEF_LAYOUTPASS
 #define GEN_PASS_DEF_FUSEPASS
@@ -147,6 +148,13 @@ class SplitPass : public MachinePass<impl::SplitPassBase<SplitPass>> {
   }
 };
 
+class SendEarlyPass : public MachinePass<impl::SendEarlyPassBase<SendEarlyPass>> {
+ public:
+  using MachinePass::MachinePass;
+
+  void runOnOperation() override { placement::send_early(getOperation(), run_->machine); }
+};
+
 class VerifyPlacesPass : public MachinePass<impl::VerifyPlacesPassBase<VerifyPlacesPass>> {
  public:
   using MachinePass::MachinePass;
@@ -197,6 +205,10 @@ std::unique_ptr<mlir::Pass> create_split_pass(std::shared_ptr<PlacementRun> run)
 
 std::unique_ptr<mlir::Pass> create_layout_pass(std::shared_ptr<PlacementRun> run) {
   return std::make_unique<LayoutPass>(std::move(run));
+}
+
+std::unique_ptr<mlir::Pass> create_send_early_pass(std::shared_ptr<PlacementRun> run) {
+  return std::make_unique<SendEarlyPass>(std::move(run));
 }
 
 std::unique_ptr<mlir::Pass> create_verify_places_pass(std::shared_ptr<PlacementRun> run) {

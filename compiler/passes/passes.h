@@ -40,11 +40,12 @@ struct PlacementRun {
 #define GEN_PASS_DECL
 #include "compiler/passes/passes.h.inc"
 
-// sv-split, sv-place, sv-layout and sv-verify-places for the machine of `run`.
+// sv-split, sv-place, sv-layout, sv-send-early and sv-verify-places for the machine of `run`.
 std::unique_ptr<mlir::Pass> create_split_pass(std::shared_ptr<PlacementRun> run);
 std::unique_ptr<mlir::Pass> create_place_pass(std::shared_ptr<PlacementRun> run,
                                               bool kernel_scopes_only);
 std::unique_ptr<mlir::Pass> create_layout_pass(std::shared_ptr<PlacementRun> run);
+std::unique_ptr<mlir::Pass> create_send_early_pass(std::shared_ptr<PlacementRun> run);
 std::unique_ptr<mlir::Pass> create_verify_places_pass(std::shared_ptr<PlacementRun> run);
 
 }  // namespace scopevm::compiler

@@ -105,6 +105,14 @@ def PlacePass : Pass<"sv-place", "mlir::ModuleOp"> {
   ];
 }
 
+def SendEarlyPass : Pass<"sv-send-early", "mlir::ModuleOp"> {
+  let summary = "move copies between ranks before ops of the ranks that do not receive them";
+  let options = [
+    Option<"machine", "machine", "std::string", /*default=*/"",
+           "file of the machine description; without it, one CPU">
+  ];
+}
+
 def VerifyPlacesPass : Pass<"sv-verify-places", "mlir::ModuleOp"> {
   let summary = "fail where a device cannot reach a value that its op reads or writes, or where a "
                 "value in scope local is not a temporary of a kernel";

@@ -99,6 +99,11 @@ using graph::kOperandScopes;
 using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
+// Moves each copy between two ranks before the ops of other ranks than the one that receives it, as
+// far as the values and dims that it needs permit: the ranks then send to each other before they
+// wait. The memory that the ranks need does not increase. Values without places do not move.
+void send_early(mlir::ModuleOp module, const Machine& machine);
+
 // Checks the places in types against the machine. A value must have a place that the machine has,
 // and an op's device must reach its operands and results. Views, merge points, arguments and
 // results must have the place of the values that they refer to. A copy must change the place, and
