@@ -291,7 +291,7 @@ TEST(Ranks, LeaveTheWorkerWhileTheyWait) {
   for (const size_t i : {0, 2}) {
     const Status status = waiting[i].wait();
     ASSERT_TRUE(status.ok()) << status.message();
-    const Tensor result = *waiting[i].output(size_t{0});
+    const Tensor result = waiting[i].outputs().front();
     EXPECT_EQ(static_cast<const float*>(result.data())[499], 501);
   }
   EXPECT_EQ(ranks.job().left(), 0);
