@@ -363,6 +363,39 @@ TEST(Ranks, NeedTheSameModule) {
               HasSubstr("rank 0, rank 2: another module than that of rank 1"));
 }
 
+// The end of a session and the greeting of the next one arrive at the same time.
+TEST(Ranks, StartASessionAfterAnother) {
+  const Module module = sum();
+  LocalJob job(3);
+  const auto create = [&](int rank) {
+    return Session::create(module, {.transport = job.transport(rank)});
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 1; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      {
+        const auto first = create(rank);
+        ASSERT_TRUE(first.ok()) << first.status().message();
+        // The greetings of three ranks, and the ends and next greetings of rank 0.
+        while (job.sent() < 6 + 2 + 2) std::this_thread::yield();
+        EXPECT_TRUE(first->follow().ok());
+      }
+      const auto second = create(rank);
+      ASSERT_TRUE(second.ok()) << second.status().message();
+      EXPECT_TRUE(second->follow().ok());
+    });
+  {
+    const auto first = create(0);
+    ASSERT_TRUE(first.ok()) << first.status().message();
+  }
+  {
+    const auto second = create(0);
+    ASSERT_TRUE(second.ok()) << second.status().message();
+    expect_sum(second->call({{numbers(100)}}), 100);
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(Ranks, HaveNoExecutionHook) {
   struct Hook final : ExecutionHook {
     bool at(const ExecutionState&) override { return true; }

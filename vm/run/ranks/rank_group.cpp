@@ -137,7 +137,7 @@ Status RankGroup::handle_messages() {
   // Only rank 0 and another rank exchange such messages.
   const int first = is_leader() ? 1 : 0, last = is_leader() ? size() - 1 : 0;
   for (int from = first; from <= last; ++from)
-    while (true) {
+    while (!is_over_) {  // the messages after it are those of the next session
       SCOPEVM_ASSIGN_OR_RETURN(std::optional<ControlMessage> message, take_control(from));
       if (!message) break;
       handle(from, *std::move(message));
