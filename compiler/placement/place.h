@@ -101,7 +101,7 @@ bool has_kernel_scopes(mlir::ModuleOp module);
 
 // Moves each copy between two ranks before the ops of other ranks than the one that receives it, as
 // far as the values and dims that it needs permit: the ranks then send to each other before they
-// wait. The memory that the ranks need does not increase. Values without places do not move.
+// wait. The largest live bytes of a rank do not increase. Values without places do not move.
 void send_early(mlir::ModuleOp module, const Machine& machine);
 
 // Checks the places in types against the machine. A value must have a place that the machine has,
