@@ -176,10 +176,9 @@ Status Request::run_here(const CallOptions& options) {
     SCOPEVM_RETURN_IF_ERROR(prepare(is_attached));
     Lease lease(*session, nullptr);
     (*lease).begin(*this);
-    Status ran = run_leased(*lease, options, nullptr, start);
-    is_cancelled_.store(false, std::memory_order_relaxed);
-    return ran;
+    return run_leased(*lease, options, nullptr, start);
   });
+  is_cancelled_.store(false, std::memory_order_relaxed);
   if (is_attached) state->detach(*this, status.ok());
   session->metrics().end(status.code());
   return status;
