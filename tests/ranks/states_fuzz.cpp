@@ -20,7 +20,7 @@ struct Options {
   int64_t models = 100;
   int64_t operations = 60;
   int64_t seconds = 0;
-  int wait_seconds = 120;
+  unsigned wait_seconds = 120;
   bool prints = false;
 };
 
@@ -40,23 +40,23 @@ Counts unpacked(const std::string& text) {
 
 // Returns what is wrong; empty: nothing.
 std::string check(uint64_t seed, const RandomModel& model, const Options& options, Counts& counts) {
-  conformance::Limits limits;
-  limits.wall_seconds = options.wait_seconds;
   const auto child = conformance::Child::start(
       [&] {
         Counts own;
-        const std::string wrong = compare_executions(model, seed, options.operations, own);
+        const std::string wrong =
+            compare_executions(model, seed, options.operations, options.wait_seconds, own);
         return conformance::Outcome{
             wrong.empty() ? conformance::Verdict::kPass : conformance::Verdict::kFail, packed(own),
             wrong};
       },
-      limits);
+      {});
   if (!child) return "no process could be started";
   const conformance::Outcome outcome = child->finish();
   counts.add(unpacked(outcome.op));
   if (outcome.verdict == conformance::Verdict::kPass) return "";
   if (outcome.verdict == conformance::Verdict::kTimeout)
-    return "no end after " + std::to_string(options.wait_seconds) + " s: a deadlock?";
+    return "an operation took more than " + std::to_string(options.wait_seconds) +
+           " s: a deadlock?";
   return outcome.verdict == conformance::Verdict::kCrash ? "crash: " + outcome.detail
                                                          : outcome.detail;
 }
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   app.add_option("--models", options.models, "number of models");
   app.add_option("--operations", options.operations, "number of operations for each model");
   app.add_option("--seconds", options.seconds, "stop after this time; 0: no limit");
-  app.add_option("--wait", options.wait_seconds, "seconds after which a model fails");
+  app.add_option("--wait", options.wait_seconds, "seconds after which an operation has failed");
   app.add_flag("--print", options.prints, "print every model");
   CLI11_PARSE(app, argc, argv);
   return run(options);

@@ -1,6 +1,8 @@
 // See comparison.h.
 #include "tests/ranks/random/comparison.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -45,11 +47,17 @@ class Comparison {
         tied_(tied_inputs(model, plain_.module().signature(), job_.module().signature())),
         counts_(counts) {}
 
-  std::string run(int64_t operations) {
+  // An operation that takes more than `wait_seconds` ends the process by SIGALRM.
+  std::string run(int64_t operations, unsigned wait_seconds) {
+    alarm(wait_seconds);
     create();
     if (!wrong_.empty() || states_.empty()) return report();
     const std::vector<std::string> live = job_.live_bytes();
-    for (int64_t i = 0; i < operations && wrong_.empty(); ++i) step();
+    for (int64_t i = 0; i < operations && wrong_.empty(); ++i) {
+      alarm(wait_seconds);
+      step();
+    }
+    alarm(wait_seconds);
     for (const ComparedState& state : states_)
       if (wrong_.empty()) check(state.difference_of(tied_));
     if (wrong_.empty()) check_released(live);
@@ -397,7 +405,7 @@ void Counts::add(const Counts& other) {
 }
 
 std::string compare_executions(const RandomModel& model, uint64_t seed, int64_t operations,
-                               Counts& counts) {
+                               unsigned wait_seconds, Counts& counts) {
   const TemporaryFile file(model.text);
   ++counts.models;
   std::vector<Module> modules;
@@ -412,7 +420,7 @@ std::string compare_executions(const RandomModel& model, uint64_t seed, int64_t 
     if (!module.ok()) return "load: " + text_of(module.status());
     modules.push_back(*std::move(module));
   }
-  return Comparison(model, seed, modules[0], modules[1], counts).run(operations);
+  return Comparison(model, seed, modules[0], modules[1], counts).run(operations, wait_seconds);
 }
 
 }  // namespace scopevm::ranks

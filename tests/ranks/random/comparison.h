@@ -20,8 +20,9 @@ struct Counts {
   void add(const Counts& other);
 };
 
-// Returns what is wrong; empty: nothing. Adds to `counts`. `seed`: of the operations.
+// Returns what is wrong; empty: nothing. Adds to `counts`. `seed`: of the operations. An operation
+// that takes more than `wait_seconds` ends the process by SIGALRM.
 std::string compare_executions(const RandomModel& model, uint64_t seed, int64_t operations,
-                               Counts& counts);
+                               unsigned wait_seconds, Counts& counts);
 
 }  // namespace scopevm::ranks
