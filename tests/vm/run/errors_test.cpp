@@ -232,6 +232,19 @@ TEST_F(SumErrors, CancelAndDeadline) {
   for (const ScopeStats& stats : *session_.memory_stats()) EXPECT_EQ(stats.memory.live_bytes, 0);
 }
 
+// Only the next run is cancelled, also if its inputs are refused.
+TEST_F(SumErrors, CancelOfTheNextRun) {
+  for (size_t i = 0; i < 2; ++i) ASSERT_TRUE(call_.set_input(i, tensor({3, 4})).ok());
+  call_.cancel();
+  expect(call_.run(), StatusCode::kCancelled, "cancelled");
+  EXPECT_TRUE(call_.run().ok());
+  ASSERT_TRUE(call_.set_input(1, tensor({2, 4})).ok());
+  call_.cancel();
+  expect(call_.run(), StatusCode::kInvalidArgument, "input \"y\"");
+  ASSERT_TRUE(call_.set_input(1, tensor({3, 4})).ok());
+  EXPECT_TRUE(call_.run().ok());
+}
+
 class ThrowingExecutor final : public Executor {
  public:
   int threads() const override { return 2; }
