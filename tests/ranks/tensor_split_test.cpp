@@ -9,6 +9,7 @@
 #include "compiler/split/op_work.h"
 #include "compiler/split/tensor/reshape_axes.h"
 #include "compiler/split/tensor/search.h"
+#include "compiler/split/tensor/selection.h"
 #include "mlir/IR/Builders.h"
 #include "tests/property/random/random_graph.h"
 
@@ -40,6 +41,7 @@ struct Progress {
   void run(mlir::Operation* op, const Way& way, const Group& group) {
     if (op->getNumResults() == 1 && is_constant(op->getResult(0))) return;
     seconds += seconds_of(op) / (way.divides() ? group.ranks() : 1);
+    if (way.is_merged) seconds += seconds_to_merge(op, group);
     for (const auto [operand, form] : llvm::zip_equal(op->getOperands(), way.operands))
       convert(operand, form, group);
     for (mlir::Region& region : op->getRegions())

@@ -21,7 +21,8 @@ int64_t Form::size_on(int rank, int ranks) const {
 int64_t Form::size() const { return std::accumulate(segments.begin(), segments.end(), int64_t{0}); }
 
 bool operator<(const Form& a, const Form& b) {
-  return std::tie(a.kind, a.axis, a.segments) < std::tie(b.kind, b.axis, b.segments);
+  return std::tie(a.kind, a.axis, a.segments, a.combine) <
+         std::tie(b.kind, b.axis, b.segments, b.combine);
 }
 
 double Group::seconds(const Form& from, const Form& to, double bytes) const {
@@ -42,12 +43,13 @@ double Group::seconds(const Form& from, const Form& to, double bytes) const {
     case Kind::kPartial:
       if (to.is(Kind::kWhole)) return message(others * bytes);
       if (to.is(Kind::kDivided)) return message(others * part);
-      return adds_in_parts(bytes) ? message(2 * others * part, 2) : message(others * bytes);
+      if (to.is(Kind::kPartial)) break;  // by another operator
+      return combines_in_parts(bytes) ? message(2 * others * part, 2) : message(others * bytes);
   }
   return std::numeric_limits<double>::infinity();
 }
 
-bool Group::adds_in_parts(double bytes) const {
+bool Group::combines_in_parts(double bytes) const {
   const double others = ranks_ - 1;
   return message(2 * others * bytes / ranks_, 2) < message(others * bytes);
 }

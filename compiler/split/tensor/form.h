@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "compiler/graph/graph_ops.h"
 #include "compiler/machine/machine.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -22,7 +23,7 @@ struct Form {
     kWhole,       // once, wherever placement puts it
     kReplicated,  // on each rank
     kDivided,     // each rank has a part along an axis
-    kPartial,     // each rank has a value of the whole shape, and their sum is the value
+    kPartial,     // each rank has a value of the whole shape; combined, they are the value
   };
   using Segments = llvm::SmallVector<int64_t, 1>;
 
@@ -31,13 +32,15 @@ struct Form {
   // of each. The columns of queries, keys and values that one product computes are three segments.
   int64_t axis = 0;
   Segments segments;
+  // Of kPartial. Sums of parts are the most frequent ones: those of products.
+  graph::Combine combine = graph::Combine::kSum;
 
   static Form whole() { return {}; }
   static Form replicated() { return {Kind::kReplicated, 0, {}}; }
   static Form divided(int64_t axis, Segments segments) {
     return {Kind::kDivided, axis, std::move(segments)};
   }
-  static Form partial() { return {Kind::kPartial, 0, {}}; }
+  static Form partial(graph::Combine combine) { return {Kind::kPartial, 0, {}, combine}; }
 
   bool is(Kind of) const { return kind == of; }
   // The elements along the axis that a rank has. REQUIRES: kDivided.
@@ -59,9 +62,9 @@ class Group {
   // The seconds until all ranks have a value of `bytes` bytes in form `to`; infinite if they
   // cannot.
   double seconds(const Form& from, const Form& to, double bytes) const;
-  // Whether a sum of `bytes` bytes takes less time if each rank adds one part and sends it to the
-  // others than if each adds all.
-  bool adds_in_parts(double bytes) const;
+  // Whether partial values of `bytes` bytes take less time if each rank combines one part and sends
+  // it to the others than if each combines all.
+  bool combines_in_parts(double bytes) const;
   // The form of `from` from which `to` takes the least time: the first one of several.
   const Form& cheapest(llvm::ArrayRef<Form> from, const Form& to, double bytes) const;
 

@@ -8,6 +8,7 @@
 
 #include "compiler/graph/graph_ops.h"
 #include "compiler/split/op_work.h"
+#include "compiler/split/tensor/selection.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -154,7 +155,8 @@ class Search {
     if (is_constant_op(op)) return 0;
     const auto [known, is_new] = seconds_.try_emplace(&op, 0);
     if (is_new) known->second = seconds_of(&op);
-    return way.divides() ? known->second / group_.ranks() : known->second;
+    if (!way.divides()) return known->second;
+    return known->second / group_.ranks() + (way.is_merged ? seconds_to_merge(&op, group_) : 0);
   }
 
   static bool is_constant_op(mlir::Operation& op) {

@@ -6,15 +6,14 @@
 #include "compiler/graph/type_rule.h"
 #include "compiler/split/constrain.h"
 #include "compiler/split/op_work.h"
+#include "compiler/split/tensor/parts.h"
 #include "compiler/split/tensor/search.h"
+#include "compiler/split/tensor/selection.h"
 
 namespace scopevm::compiler::split {
 namespace {
 
 using graph::type_of;
-
-// Of a whole value one, of other forms one for each rank.
-using Parts = llvm::SmallVector<mlir::Value, 4>;
 
 // A value of the function before the split, in all forms that exist until now.
 struct Held {
@@ -106,7 +105,7 @@ class TensorSplit {
         continue;
       }
       context_.has_divided = context_.has_divided || way.divides();
-      SCOPEVM_RETURN_IF_ERROR(copy(op, way));
+      SCOPEVM_RETURN_IF_ERROR(way.is_merged ? select(op, way) : copy(op, way));
       replaced.push_back(op);
     }
     for (mlir::Operation* op : llvm::reverse(replaced)) op->erase();
@@ -221,14 +220,43 @@ class TensorSplit {
         copy->setOperand(static_cast<unsigned>(i), parts[rank]);
       shift_start(copy, way, rank);
       divide_dims(copy, way.results.front(), rank, ranks());
-      if (failed(graph::infer_results(copy)))
-        return {StatusCode::kInternal, "--split: a part of an op has no type"};
+      if (failed(graph::infer_results(copy))) return no_type();
       for (const auto [i, result] : llvm::enumerate(copy->getResults()))
         results[i].push_back(on(result, stage, rank));
     }
     for (const auto [i, result] : llvm::enumerate(op->getResults()))
       held_[result] = {stage, {way.results[i]}, {std::move(results[i])}};
     return {};
+  }
+
+  // Selects from the parts, and then from what all ranks have selected: on all ranks, or on the
+  // first one.
+  Status select(mlir::Operation* op, const Way& way) {
+    const int stage = stage_of(op);
+    const Form& x = way.operands.front();
+    const Parts parts = in_form(op->getOperand(0), x);
+    std::vector<Selected> selected;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      const auto own =
+          select_from_part(builder_, op, parts[rank], chunk_of(x.size(), rank, ranks()).start);
+      if (failed(own)) return no_type();
+      selected.push_back({on(own->values, stage, rank), on(own->indices, stage, rank)});
+    }
+    const Form& form = way.results.front();
+    std::vector<Parts> results(op->getNumResults());
+    for (int rank = 0; rank < (form.is(Form::Kind::kWhole) ? 1 : ranks()); ++rank) {
+      const auto merged = select_from_selected(builder_, op, selected);
+      if (failed(merged)) return no_type();
+      for (const auto [i, result] : llvm::enumerate(*merged))
+        results[i].push_back(on(result, stage, rank));
+    }
+    for (const auto [i, result] : llvm::enumerate(op->getResults()))
+      held_[result] = {stage, {form}, {std::move(results[i])}};
+    return {};
+  }
+
+  static Status no_type() {
+    return {StatusCode::kInternal, "--split: a part of an op has no type"};
   }
 
   // A slice of whole segments begins after the parts of the segments before it.
@@ -277,7 +305,7 @@ class TensorSplit {
   Parts converted(mlir::Value value, const Form& from, Parts parts, const Form& to, int stage) {
     if (to.is(Form::Kind::kWhole)) {
       if (from.is(Form::Kind::kReplicated)) return {parts.front()};
-      return {on(from.is(Form::Kind::kDivided) ? joined(parts, from) : sum(parts), stage, 0)};
+      return {on(whole_of(builder_, parts, from), stage, 0)};
     }
     Parts result;
     if (to.is(Form::Kind::kDivided)) {
@@ -289,22 +317,22 @@ class TensorSplit {
         Parts own;
         for (int other = 0; other < static_cast<int>(parts.size()); ++other) {
           if (from.is(Form::Kind::kReplicated) && other != rank) continue;
-          const mlir::Value part = sliced(parts[other], to, rank);
+          const mlir::Value part = part_of(builder_, parts[other], to, rank, ranks());
           own.push_back(from.is(Form::Kind::kWhole) ? part : on(part, stage, other));
         }
-        result.push_back(own.size() == 1 ? own.front() : on(sum(own), stage, rank));
+        result.push_back(own.size() == 1 ? own.front()
+                                         : on(whole_of(builder_, own, from), stage, rank));
       }
       return result;
     }
     if (from.is(Form::Kind::kWhole)) return Parts(static_cast<size_t>(ranks()), parts.front());
-    if (from.is(Form::Kind::kPartial) && context_.group.adds_in_parts(bytes_of(value)))
+    if (from.is(Form::Kind::kPartial) && context_.group.combines_in_parts(bytes_of(value)))
       if (const std::optional<Form> form = any_division(value)) {
         parts = in_form(value, *form);
         return converted(value, *form, std::move(parts), to, stage);
       }
     for (int rank = 0; rank < ranks(); ++rank)
-      result.push_back(
-          on(from.is(Form::Kind::kDivided) ? joined(parts, from) : sum(parts), stage, rank));
+      result.push_back(on(whole_of(builder_, parts, from), stage, rank));
     return result;
   }
 
@@ -314,56 +342,6 @@ class TensorSplit {
       if (const auto size = dim.as_constant(); size && *size >= ranks())
         return Form::divided(static_cast<int64_t>(axis), {*size});
     return std::nullopt;
-  }
-
-  // In the order of the ranks, so that all ranks have equal sums.
-  mlir::Value sum(llvm::ArrayRef<mlir::Value> parts) {
-    mlir::Value sum = parts.front();
-    for (mlir::Value part : parts.drop_front())
-      sum = builder_.create<graph::AddOp>(part.getLoc(), sum, part);
-    return sum;
-  }
-
-  mlir::Value slice(mlir::Value x, int64_t axis, Chunk chunk) {
-    llvm::SmallVector<DimExpr> starts(type_of(x).getRank(), 0), sizes(type_of(x).getShape());
-    starts[axis] = chunk.start;
-    sizes[axis] = chunk.size;
-    const llvm::SmallVector<int64_t> steps(starts.size(), 1);
-    return builder_.createOrFold<graph::SliceOp>(
-        x.getLoc(), x, graph::DimsAttr::get(builder_.getContext(), starts),
-        graph::DimsAttr::get(builder_.getContext(), sizes), builder_.getDenseI64ArrayAttr(steps));
-  }
-
-  mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis) {
-    if (parts.size() == 1) return parts.front();
-    return builder_.createOrFold<graph::ConcatOp>(parts.front().getLoc(), parts,
-                                                  builder_.getI64IntegerAttr(axis));
-  }
-
-  // The part of a whole value that a rank has.
-  mlir::Value sliced(mlir::Value x, const Form& form, int rank) {
-    Parts parts;
-    int64_t start = 0;
-    for (const int64_t segment : form.segments) {
-      const Chunk chunk = chunk_of(segment, rank, ranks());
-      parts.push_back(slice(x, form.axis, {start + chunk.start, chunk.size}));
-      start += segment;
-    }
-    return concat(parts, form.axis);
-  }
-
-  // The whole value, from the parts of all ranks.
-  mlir::Value joined(llvm::ArrayRef<mlir::Value> parts, const Form& form) {
-    if (form.segments.size() == 1) return concat(parts, form.axis);
-    Parts pieces;
-    std::vector<int64_t> starts(parts.size(), 0);
-    for (const int64_t segment : form.segments)
-      for (const auto [rank, part] : llvm::enumerate(parts)) {
-        const int64_t size = chunk_of(segment, static_cast<int>(rank), ranks()).size;
-        pieces.push_back(slice(part, form.axis, {starts[rank], size}));
-        starts[rank] += size;
-      }
-    return concat(pieces, form.axis);
   }
 
   mlir::Block& block_;

@@ -1,5 +1,6 @@
-// See ways.h. Most ways follow from the parallel axes of ops; the others from sums, which ranks can
-// compute in part, and from ops that change the segments of an axis.
+// See ways.h. Most ways follow from the parallel axes of ops; the others from sums and other
+// reductions, which ranks can compute in part, from selections, and from ops that change the
+// segments of an axis.
 #include "compiler/split/tensor/ways.h"
 
 #include <set>
@@ -8,10 +9,12 @@
 #include "compiler/graph/graph_ops.h"
 #include "compiler/graph/rewrite/placement_attributes.h"
 #include "compiler/split/tensor/reshape_axes.h"
+#include "compiler/split/tensor/selection.h"
 
 namespace scopevm::compiler::split {
 namespace {
 
+using graph::Combine;
 using graph::ParallelAxis;
 using graph::TensorType;
 using graph::type_of;
@@ -32,6 +35,15 @@ bool can_run_on_all_ranks(mlir::Operation* op) {
          llvm::all_of(op->getOperands(), has_parts) && llvm::all_of(op->getResults(), has_parts);
 }
 
+// The operator of an elementwise op that combines its operands, as a reduction does.
+std::optional<Combine> combine_of(mlir::Operation* op) {
+  if (mlir::isa<graph::AddOp>(op)) return Combine::kSum;
+  if (mlir::isa<graph::MulOp>(op)) return Combine::kProduct;
+  if (mlir::isa<graph::MaxOp>(op)) return Combine::kMax;
+  if (mlir::isa<graph::MinOp>(op)) return Combine::kMin;
+  return std::nullopt;
+}
+
 class WaysOf {
  public:
   WaysOf(mlir::Operation* op, FormsOf forms_of, const Borders& borders, int ranks)
@@ -44,8 +56,9 @@ class WaysOf {
     for (const ParallelAxis& axes : mlir::cast<graph::ParallelAxesOp>(op_).getParallelAxes())
       add_parallel(axes);
     if (auto product = mlir::dyn_cast<graph::MatMulOp>(op_)) add_sum_of_products(product);
-    if (auto reduction = mlir::dyn_cast<graph::ReductionOp>(op_)) add_sum(reduction);
-    if (mlir::isa<graph::AddOp>(op_)) add_sum_of_partial();
+    if (auto reduction = mlir::dyn_cast<graph::ReductionOp>(op_)) add_reduction(reduction);
+    if (const auto combine = combine_of(op_)) add_partial(*combine);
+    if (const auto selection = selection_of(op_)) add_selection(*selection);
     if (auto slice = mlir::dyn_cast<graph::SliceOp>(op_)) add_slice(slice);
     if (auto concat = mlir::dyn_cast<graph::ConcatOp>(op_)) add_concat(concat);
     if (auto reshape = mlir::dyn_cast<graph::ReshapeOp>(op_)) add_reshape(reshape);
@@ -122,30 +135,42 @@ class WaysOf {
     find_segments(product.getA(), in_a, choices);
     find_segments(product.getB(), in_b, choices);
     for (const Form::Segments& segments : choices)
-      ways_.push_back(
-          {{Form::divided(in_a, segments), Form::divided(in_b, segments)}, {Form::partial()}});
+      ways_.push_back({{Form::divided(in_a, segments), Form::divided(in_b, segments)},
+                       {Form::partial(Combine::kSum)}});
   }
 
-  // Each rank adds its part of a reduced axis.
-  void add_sum(graph::ReductionOp reduction) {
-    if (reduction.getCombine() != graph::Combine::kSum || reduction.isMean()) return;
+  // Each rank combines its part of a reduced axis.
+  void add_reduction(graph::ReductionOp reduction) {
+    if (reduction.isMean()) return;
     const mlir::Value x = op_->getOperand(0);
     for (const int64_t axis : reduction.getAxes()) {
       std::set<Form::Segments> choices;
       find_segments(x, axis, choices);
       for (const Form::Segments& segments : choices)
-        ways_.push_back({{Form::divided(axis, segments)}, {Form::partial()}});
+        ways_.push_back({{Form::divided(axis, segments)}, {Form::partial(reduction.getCombine())}});
     }
   }
 
-  // The sum of two partial values is the sum of those of each rank.
-  void add_sum_of_partial() {
+  // The op combines partial values of the same operator: each rank combines its own ones.
+  void add_partial(Combine combine) {
     const TensorType result = type_of(op_->getResult(0));
     const bool are_partial = llvm::all_of(op_->getOperands(), [&](mlir::Value operand) {
       return type_of(operand).getShape() == result.getShape() &&
-             llvm::is_contained(forms_of_(operand), Form::partial());
+             llvm::is_contained(forms_of_(operand), Form::partial(combine));
     });
-    if (are_partial) add(Form::partial());
+    if (are_partial) add(Form::partial(combine));
+  }
+
+  // A part has at least as many elements as are selected. It is one segment, so that the parts are
+  // in the order of the axis.
+  void add_selection(const Selection& selection) {
+    const std::optional<int64_t> size = size_of(op_->getOperand(0), selection.axis);
+    if (!size || *size / ranks_ < selection.count) return;
+    for (const Form& form : {Form::whole(), Form::replicated()}) {
+      add(form);
+      ways_.back().operands = {Form::divided(selection.axis, {*size})};
+      ways_.back().is_merged = true;
+    }
   }
 
   // The slice has whole segments of the axis.

@@ -14,13 +14,18 @@ namespace scopevm::compiler::split {
 struct Way {
   llvm::SmallVector<Form, 4> operands;
   llvm::SmallVector<Form, 2> results;
+  // The ranks select from parts of an axis. The results, on one rank or on all, are selected from
+  // what all ranks have selected (selection.h).
+  bool is_merged = false;
 
   // Each rank runs the op, on parts of the operands or on all of them.
   bool is_on_all_ranks() const {
-    return !results.empty() && !results.front().is(Form::Kind::kWhole);
+    return is_merged || (!results.empty() && !results.front().is(Form::Kind::kWhole));
   }
   // Each rank does a part of the work.
-  bool divides() const { return is_on_all_ranks() && !results.front().is(Form::Kind::kReplicated); }
+  bool divides() const {
+    return is_merged || (is_on_all_ranks() && !results.front().is(Form::Kind::kReplicated));
+  }
 };
 
 // The forms that a value has.
