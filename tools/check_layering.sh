@@ -49,6 +49,7 @@ fusion
 kernels
 shapes
 memory
+simulation
 program/transform
 codegen
 bytecode

@@ -1,8 +1,9 @@
 /// @file
 /// The compiler's entry points. compile() turns a model into the bytes of a module file. explain()
 /// reports about a model without compiling it: its shapes, the copies between places, the layouts
-/// of images, the memory plan, or the parts that external libraries compute. Both are in
-/// libscopevm_compiler, which the program of `scopevm compile` and `scopevm explain` links.
+/// of images, the memory plan, the time of a request, or the parts that external libraries compute.
+/// Both are in libscopevm_compiler, which the program of `scopevm compile` and `scopevm explain`
+/// links.
 ///
 /// Thread-safety: every function can be called from several threads concurrently.
 ///
@@ -26,6 +27,7 @@
 #include "scopevm/formula.h"
 #include "scopevm/memory_explanation.h"
 #include "scopevm/status.h"
+#include "scopevm/time_explanation.h"
 
 namespace scopevm {
 
@@ -197,7 +199,7 @@ struct CompileOptions {
   /// times the time and 4 times the memory of weights, and their rounding errors are about 1.8
   /// times larger (docs/explain.md).
   bool fast_conv = false;
-  /// The request of explain<MemoryExplanation>().
+  /// The request of explain<MemoryExplanation>() and explain<TimeExplanation>().
   MemoryRequest memory_request;
   /// The file to write when an MLIR pass fails or crashes. It contains the graph before the stage
   /// and the pass pipeline, for `scopevm-opt --run-reproducer`. Empty: no file is written.
@@ -266,8 +268,8 @@ SCOPEVM_API Result<CompileOutput> compile(const CompileOptions& options);
 SCOPEVM_API Status explain_kind(std::string_view kind, const CompileOptions& options, void* report);
 
 /// Reads the model and reports about it without generating code. `Report` is one of the structs
-/// below, or MemoryExplanation. Reports the generic variant only; `variants` is ignored. Errors:
-/// those of compile(). Report::kKind is the name of the report.
+/// below, MemoryExplanation or TimeExplanation. Reports the generic variant only; `variants` is
+/// ignored. Errors: those of compile(). Report::kKind is the name of the report.
 template <typename Report>
 Result<Report> explain(const CompileOptions& options) {
   Report report;

@@ -11,7 +11,8 @@
 
 namespace scopevm {
 
-/// The request for which explain<MemoryExplanation>() evaluates the memory plan.
+/// The request for which explain<MemoryExplanation>() evaluates the memory plan, and for which
+/// explain<TimeExplanation>() predicts the time.
 struct MemoryRequest {
   /// Values of dimensions of main, by name. A dimension without a value has a representative one.
   std::map<std::string, int64_t> dims;

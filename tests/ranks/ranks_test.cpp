@@ -105,6 +105,27 @@ TEST(Ranks, NeedTheMemoryOfTheBound) {
   EXPECT_GT(peaks["two"], 0);
 }
 
+// Each rank is as slow as its own memory: rank 0 has no launch, and its copies are messages.
+TEST(Ranks, EmulateTheirOwnParts) {
+  const Module module = compiled(kSum, {"type:add=one", "type:mul=two", "type:sub=one"}, R"({
+    "devices": [{"name": "cpu", "kind": "cpu"}, {"name": "one", "kind": "cpu", "rank": 1},
+                {"name": "two", "kind": "cpu", "rank": 2}],
+    "pools": [{"device": "cpu", "scope": "global", "latency_seconds": 1e-4},
+              {"device": "one", "scope": "global.workspace", "latency_seconds": 1e-4}]})");
+  SessionOptions options;
+  options.emulate = true;
+  const auto emulated_seconds = [](const Session& session) {
+    Call call = *session.make_call();
+    EXPECT_TRUE(call.set_input(0, numbers(1000)).ok());
+    EXPECT_TRUE(call.run().ok());
+    return call.stats().emulated_seconds;
+  };
+  EXPECT_GT(emulated_seconds(*Session::create(module, options)), 0);
+  LocalRanks ranks(module, 3, 64, [&](int) { return options; });
+  ASSERT_TRUE(ranks.leader().ok()) << ranks.leader().status().message();
+  EXPECT_EQ(emulated_seconds(*ranks.leader()), 0);
+}
+
 // The limit of a rank's session fails its part of the request. The next request is not affected.
 // The values of calls, which are sent, are in memory of the transport; results can outlive it.
 TEST(Ranks, AllocateMemoryOfTheTransport) {

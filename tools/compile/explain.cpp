@@ -48,23 +48,21 @@ void declare(CLI::App& command, ExplainCommand& options) {
       command.add_flag_callback(
           "--" + report.kind, [&kinds = options.kinds, &report] { kinds.insert(report.kind); },
           report.description);
-  auto* memory = command.get_option("--memory");
   command.add_option(
       "--svg", options.svg,
       "With --copies: write the graph to this file as an SVG drawing, coloured by place. With "
       "--memory: draw the memory plans");
   command
       .add_option("--at", options.values,
-                  "The size of a dimension in the request, n=100 (default: a "
-                  "representative size)")
-      ->needs(memory)
+                  "With --memory and --time: the size of a dimension in the request, n=100 "
+                  "(default: a representative size)")
       ->allow_extra_args(false);
-  command.add_option("--threads", options.request.threads, "Number of threads of the session")
-      ->needs(memory)
+  command
+      .add_option("--threads", options.request.threads,
+                  "With --memory and --time: number of threads of the session")
       ->check(integer_in(1))
       ->capture_default_str();
   add_named(command, options.model, /*is_explain=*/true);
-  for (const char* name : {"--inline-limit", "--reorder"}) command.get_option(name)->needs(memory);
   add_external(command, options.model,
                "NAME or PATH of a plug-in, as for compile; without another report: print "
                "the parts that its library could compute, and its decisions");
@@ -97,8 +95,12 @@ Result<const ReportEntry*> selected_report(const ExplainCommand& command) {
 // Returns the message about options that conflict; empty if there is none.
 std::string conflict(const ExplainCommand& command, const ReportEntry& report) {
   const auto has_svg = [](const ReportEntry& entry) { return entry.has_svg; };
+  const auto has_request = [](const ReportEntry& entry) { return entry.has_request; };
   const auto is_fixed = [](const ReportEntry& entry) { return !entry.is_tuned; };
   if (!command.svg.empty() && !report.has_svg) return "--svg requires " + flags(has_svg, "or");
+  for (const char* name : {"--at", "--threads", "--inline-limit", "--reorder"})
+    if (command.parser->get_option(name)->count() > 0 && !report.has_request)
+      return std::string(name) + " requires " + flags(has_request, "or");
   for (const std::string& name : report.excluded)
     if (command.parser->get_option(name)->count() > 0) return name + " excludes --" + report.kind;
   if (command.model.tune.is_enabled && !report.is_tuned)

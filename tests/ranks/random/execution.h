@@ -55,8 +55,8 @@ class Execution {
   mutable std::mutex mutex_;
   // By rank and pool.
   std::map<std::string, std::shared_ptr<runtime::FailingAllocator>> allocators_;
+  std::unique_ptr<LocalRanks> ranks_;           // outlives its sessions
   std::vector<std::optional<Session>> others_;  // by rank
-  std::unique_ptr<LocalRanks> ranks_;
   std::optional<Session> session_;
   std::optional<Call> call_;
 };

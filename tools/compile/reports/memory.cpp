@@ -187,7 +187,8 @@ const RegisteredReport memory_report(Form<MemoryExplanation>{
     .text = print_text,
     .json = print_memory_json,
     .svg = memory_svg,
-    .is_tuned = true});
+    .is_tuned = true,
+    .has_request = true});
 
 }  // namespace
 }  // namespace scopevm::tool

@@ -27,6 +27,9 @@ struct Form {
   void (*json)(const Report& report);
   std::string (*svg)(const Report& report) = nullptr;  // the drawing of --svg; null: none
   bool is_tuned = false;                               // --tune changes the report
+  // The report is about a request for a planned model: --at, --threads, --inline-limit and
+  // --reorder change it.
+  bool has_request = false;
   // The options of models that have no effect on the report: they are an error. --tune is not
   // listed here.
   std::vector<std::string> excluded = {};
@@ -44,6 +47,7 @@ struct ReportEntry {
   std::string description;
   bool has_svg;
   bool is_tuned;
+  bool has_request;
   std::vector<std::string> excluded;
   std::function<Result<MadeReport>(const CompileOptions&)> make;
 };
@@ -61,7 +65,8 @@ struct RegisteredReport {
                         .svg = [=] { return form.svg(*report); }};
     };
     reports().push_back({form.position, std::string(Report::kKind), form.description,
-                         form.svg != nullptr, form.is_tuned, form.excluded, make});
+                         form.svg != nullptr, form.is_tuned, form.has_request, form.excluded,
+                         make});
   }
 };
 

@@ -32,11 +32,16 @@ bool Interpreter::operands_access_host_bytes(const op::launch& in) {
 }
 
 // The work of one device executes in order. A copy must wait only if it does not involve the device
-// of the pending work.
+// of the pending work. RankGroup itself orders messages that access the same bytes, so that those
+// of several ranks are under way at the same time.
 bool Interpreter::operands_access_host_bytes(const op::device_copy& in) {
   const BoundDevices& devices = session_.devices();
-  return devices.of_pool(in.from_pool.value) != pending_device_ &&
-         devices.of_pool(in.to_pool.value) != pending_device_;
+  const runtime::Device* const from = devices.of_pool(in.from_pool.value);
+  const runtime::Device* const to = devices.of_pool(in.to_pool.value);
+  if (is_on_other_rank(pending_index_) &&
+      (is_of_other_rank(in.from_pool.value) || is_of_other_rank(in.to_pool.value)))
+    return false;
+  return from != pending_device_ && to != pending_device_;
 }
 
 template <typename Op>

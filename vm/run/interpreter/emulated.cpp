@@ -49,15 +49,17 @@ bool Interpreter::wait_at_least(double seconds, Clock::time_point start) {
 }
 
 bool Interpreter::finish_copy(const op::device_copy& in, Clock::time_point start) {
-  if (const Emulation* emulation = session_.emulation()) {
+  const bool is_from_here = !is_on_other_rank(contents_.pools[in.from_pool.value].device);
+  const bool is_to_here = !is_on_other_rank(contents_.pools[in.to_pool.value].device);
+  // A message takes the time of the transport, and other ranks emulate their own copies.
+  if (const Emulation* emulation = session_.emulation();
+      emulation != nullptr && is_from_here && is_to_here) {
     const double seconds =
         emulation->copy_seconds(in.from_pool.value, in.to_pool.value, reg(in.from).bytes);
     if (!wait_at_least(seconds, start)) return false;
   }
   // Other ranks trace their own copies and launches.
-  const bool is_here = !is_on_other_rank(contents_.pools[in.from_pool.value].device) ||
-                       !is_on_other_rank(contents_.pools[in.to_pool.value].device);
-  if (is_traced_ && is_here) context_.tracer.record(traced_copy(in), start);
+  if (is_traced_ && (is_from_here || is_to_here)) context_.tracer.record(traced_copy(in), start);
   return true;
 }
 
