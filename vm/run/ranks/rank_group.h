@@ -70,8 +70,8 @@ class RankGroup {
   Status take_turn(const std::function<Status()>& check_interrupts);
   // Begins the request and sends `numbers` to the others, where next_request() begins it. Waits
   // call `check_interrupts`, and fail with its error. After an error, end() must not be called.
-  // Errors: health(), those of `check_interrupts`. REQUIRES: take_turn(), which this or end()
-  // gives back.
+  // Errors: health(), those of `check_interrupts`. REQUIRES: take_turn(). An error, or end(),
+  // releases it.
   Status begin(std::span<const int64_t> numbers, std::function<Status()> check_interrupts);
   // The memory of the request in a pool of this rank.
   struct PoolUse {
