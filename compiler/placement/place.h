@@ -99,9 +99,10 @@ using graph::kOperandScopes;
 using graph::kResultScopes;
 bool has_kernel_scopes(mlir::ModuleOp module);
 
-// Moves each copy between two ranks before the ops of other ranks than the one that receives it, as
-// far as the values and dims that it needs permit: the ranks then send to each other before they
-// wait. The largest live bytes of a rank do not increase. Values without places do not move.
+// Moves each copy between two ranks before the kernels and copies of other ranks than the one that
+// receives it: the ranks then send to each other before they wait. The largest live bytes of a rank
+// do not increase, because the copy follows all ops that allocate or release values there. Values
+// without places do not move.
 void send_early(mlir::ModuleOp module, const Machine& machine);
 
 // Checks the places in types against the machine. A value must have a place that the machine has,

@@ -14,7 +14,7 @@ namespace {
 // An element that the VM reads is a message of one number (RankGroup::share()).
 constexpr int64_t kElementBytes = 8;
 // Simulations of more steps would take longer than most requests.
-constexpr int64_t kMostSteps = 10'000'000;
+constexpr int64_t kMostSteps = 1'000'000;
 
 class Simulation {
  public:
@@ -78,6 +78,8 @@ class Simulation {
   Status execute(const Step& step, size_t& at) {
     if (const auto* launched = step.as<step::Launch>()) return launch(step, *launched, at);
     if (step.is<step::Copy>()) return copy(step.operands[0], step.results[0]);
+    if (step.is<step::Swap>()) exchange(step.operands[0], step.operands[1]);
+    if (step.is<step::Move>()) share_storage(step.operands[0], step.results[0]);
     if (step.is<step::Loop>()) return begin_loop(step, at);
     if (const auto* loop = step.as<step::EndLoop>()) {
       const auto begin = static_cast<size_t>(loop->begin);
@@ -92,6 +94,23 @@ class Simulation {
         if (symbol.source == RuntimeSymbol::Source::kElement)
           SCOPEVM_RETURN_IF_ERROR(share(step.operands[static_cast<size_t>(symbol.operand)]));
     return {};
+  }
+
+  // The messages to the values arrive in the other one.
+  void exchange(ValueId a, ValueId b) {
+    const ValueId first = storage_of(a), second = storage_of(b);
+    for (std::vector<Receive>& receives : receives_)
+      for (Receive& receive : receives)
+        if (receive.value == first || receive.value == second)
+          receive.value = receive.value == first ? second : first;
+  }
+
+  // The messages to one value arrive in the other one, too.
+  void share_storage(ValueId from, ValueId to) {
+    for (std::vector<Receive>& receives : receives_)
+      for (size_t i = 0, count = receives.size(); i < count; ++i)
+        if (receives[i].value == storage_of(from))
+          receives.push_back({storage_of(to), receives[i].arrival});
   }
 
   static Status unknown(const Step& step) {

@@ -16,6 +16,9 @@ constexpr int64_t kStepBytes = int64_t{1} << 20;
 // Numbers of notes, of which fewer are under way. Every MPI has twice as many tags.
 constexpr int kNumbers = 1 << 14;
 
+// Of probe().
+constexpr int64_t kFailure = -2;
+
 int tag_of_answer(int number) { return 2 * number; }
 int tag_of_bytes(int number) { return 2 * number + 1; }
 
@@ -32,15 +35,34 @@ struct MpiTransport::Operation {
   bool has_note = false;  // it is a large message, whose bytes have not arrived
   int64_t copied = 0;
 
-  // Ends the operation without its message.
-  void give_up() {
-    for (MPI_Request* const each : {&request, &second}) {
+  bool is_note_sent = false;  // `request` is that of the note
+
+  // Ends an operation without its message.
+  static void give_up(std::unique_ptr<Operation> operation) {
+    const bool is_read = operation->is_note_sent && operation->request != MPI_REQUEST_NULL;
+    for (MPI_Request* const each : {&operation->request, &operation->second}) {
       if (*each == MPI_REQUEST_NULL) continue;
       MPI_Cancel(each);
       MPI_Request_free(each);
     }
+    if (is_read) (void)operation.release();  // MPI can still send the note
   }
 };
+
+namespace {
+
+// A callback: exceptions must not leave it.
+template <typename Value, typename Function>
+Value without_exceptions(std::string& error, Value failure, Function function) noexcept {
+  try {
+    return function();
+  } catch (...) {
+    error = "out of memory";  // short enough to need none
+    return failure;
+  }
+}
+
+}  // namespace
 
 bool MpiTransport::open() {
   // Parts of the activations of one token are larger than Open MPI's default, above which the ranks
@@ -100,11 +122,12 @@ bool MpiTransport::open_windows() {
   if (MPI_Allgather(opened.data(), c_.ranks, MPI_BYTE, all.data(), c_.ranks, MPI_BYTE, comm_) !=
       MPI_SUCCESS)
     return false;
-  window_.close_descriptor();
   for (size_t other = 0; other < ranks; ++other) reads_window_.push_back(all[other * ranks + rank]);
   if (std::ranges::count(reads_window_, 0) == c_.ranks) return true;
   c_.allocate = [](void* context, int64_t bytes, int64_t alignment) {
-    return of(context).window_.allocate(bytes, alignment);
+    MpiTransport& self = of(context);
+    return without_exceptions<void*>(self.error_, nullptr,
+                                     [&] { return self.window_.allocate(bytes, alignment); });
   };
   c_.deallocate = [](void* context, void* block, int64_t bytes) {
     of(context).window_.deallocate(block, bytes);
@@ -131,10 +154,13 @@ bool MpiTransport::has_ended() {
 // --- Sent messages. ---
 
 void* MpiTransport::send(void* context, int to, int tag, const void* data, int64_t bytes) {
-  auto operation = std::make_unique<Operation>();
-  if (of(context).start_send(*operation, to, tag, data, bytes)) return operation.release();
-  operation->give_up();
-  return nullptr;
+  MpiTransport& self = of(context);
+  return without_exceptions<void*>(self.error_, nullptr, [&]() -> void* {
+    auto operation = std::make_unique<Operation>();
+    if (self.start_send(*operation, to, tag, data, bytes)) return operation.release();
+    Operation::give_up(std::move(operation));
+    return nullptr;
+  });
 }
 
 bool MpiTransport::start_send(Operation& operation, int to, int tag, const void* data,
@@ -155,6 +181,7 @@ bool MpiTransport::send_note(Operation& operation, int to, int tag, const void* 
   if (!succeeds(MPI_Isend(&note, sizeof note, MPI_BYTE, to, tag, notes_, &operation.request),
                 "MPI_Isend"))
     return false;
+  operation.is_note_sent = true;
   return note.offset >= 0
              ? succeeds(MPI_Irecv(nullptr, 0, MPI_BYTE, to, tag_of_answer(note.number), answers_,
                                   &operation.second),
@@ -167,11 +194,14 @@ bool MpiTransport::send_note(Operation& operation, int to, int tag, const void* 
 // --- Received messages. ---
 
 void* MpiTransport::receive(void* context, int from, int tag, void* data, int64_t bytes) {
-  auto operation = std::make_unique<Operation>();
-  operation->from = from;
-  operation->data = static_cast<std::byte*>(data);
-  operation->bytes = bytes;
-  return of(context).start_receive(*operation, tag) ? operation.release() : nullptr;
+  MpiTransport& self = of(context);
+  return without_exceptions<void*>(self.error_, nullptr, [&]() -> void* {
+    auto operation = std::make_unique<Operation>();
+    operation->from = from;
+    operation->data = static_cast<std::byte*>(data);
+    operation->bytes = bytes;
+    return self.start_receive(*operation, tag) ? operation.release() : nullptr;
+  });
 }
 
 bool MpiTransport::start_receive(Operation& operation, int tag) {
@@ -228,51 +258,58 @@ int MpiTransport::copy(Operation& operation) {
 int MpiTransport::test(void* context, void* tested) {
   MpiTransport& self = of(context);
   std::unique_ptr<Operation> operation(static_cast<Operation*>(tested));
+  const int state = without_exceptions<int>(self.error_, SCOPEVM_TRANSPORT_FAILED,
+                                            [&] { return self.test_operation(*operation); });
+  if (state == SCOPEVM_TRANSPORT_PENDING)
+    (void)operation.release();  // it has not ended
+  else if (state == SCOPEVM_TRANSPORT_FAILED)
+    Operation::give_up(std::move(operation));
+  return state;
+}
+
+int MpiTransport::test_operation(Operation& operation) {
   int state = SCOPEVM_TRANSPORT_DONE;
-  for (MPI_Request* const request : {&operation->request, &operation->second}) {
+  for (MPI_Request* const request : {&operation.request, &operation.second}) {
     if (*request == MPI_REQUEST_NULL || state != SCOPEVM_TRANSPORT_DONE) continue;
     int is_done = 0;
-    if (!self.succeeds(MPI_Test(request, &is_done, MPI_STATUS_IGNORE), "MPI_Test"))
-      state = SCOPEVM_TRANSPORT_FAILED;
-    else if (is_done == 0)
-      state = SCOPEVM_TRANSPORT_PENDING;
+    if (!succeeds(MPI_Test(request, &is_done, MPI_STATUS_IGNORE), "MPI_Test"))
+      return SCOPEVM_TRANSPORT_FAILED;
+    if (is_done == 0) state = SCOPEVM_TRANSPORT_PENDING;
   }
-  if (state == SCOPEVM_TRANSPORT_DONE && operation->has_note) state = self.copy(*operation);
-  if (state == SCOPEVM_TRANSPORT_DONE) return state;
-  if (state == SCOPEVM_TRANSPORT_FAILED || self.has_ended()) {
-    operation->give_up();
-    return SCOPEVM_TRANSPORT_FAILED;
-  }
-  (void)operation.release();  // it has not ended
-  return SCOPEVM_TRANSPORT_PENDING;
+  if (state == SCOPEVM_TRANSPORT_DONE && operation.has_note) state = copy(operation);
+  return state == SCOPEVM_TRANSPORT_PENDING && has_ended() ? SCOPEVM_TRANSPORT_FAILED : state;
 }
 
 void MpiTransport::cancel(void*, void* operation) {
-  const std::unique_ptr<Operation> owned(static_cast<Operation*>(operation));
-  owned->give_up();
+  Operation::give_up(std::unique_ptr<Operation>(static_cast<Operation*>(operation)));
 }
 
 int64_t MpiTransport::probe(void* context, int from, int tag) {
   MpiTransport& self = of(context);
+  return without_exceptions<int64_t>(self.error_, kFailure,
+                                     [&] { return self.find_message(from, tag); });
+}
+
+int64_t MpiTransport::find_message(int from, int tag) {
   int has_message = 0, bytes = 0;
   MPI_Status status;
-  if (!self.succeeds(MPI_Iprobe(from, tag, self.comm_, &has_message, &status), "MPI_Iprobe"))
-    return -2;
+  if (!succeeds(MPI_Iprobe(from, tag, comm_, &has_message, &status), "MPI_Iprobe")) return kFailure;
   if (has_message != 0)
-    return self.succeeds(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count") ? bytes : -2;
-  if (!self.windows_[static_cast<size_t>(from)].is_open()) return self.has_ended() ? -2 : -1;
-  std::deque<Note>& notes = self.probed(from, tag);
-  if (notes.empty()) {
-    if (!self.succeeds(MPI_Iprobe(from, tag, self.notes_, &has_message, &status), "MPI_Iprobe"))
-      return -2;
-    if (has_message == 0) return self.has_ended() ? -2 : -1;
-    Note note;
-    if (!self.succeeds(MPI_Recv(&note, sizeof note, MPI_BYTE, from, tag, self.notes_, &status),
-                       "MPI_Recv"))
-      return -2;
-    notes.push_back(note);
+    return succeeds(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count") ? bytes : kFailure;
+  if (windows_[static_cast<size_t>(from)].is_open()) {
+    std::deque<Note>& notes = probed(from, tag);
+    if (!notes.empty()) return notes.front().bytes;
+    if (!succeeds(MPI_Iprobe(from, tag, notes_, &has_message, &status), "MPI_Iprobe"))
+      return kFailure;
+    if (has_message != 0) {
+      Note& note = notes.emplace_back();
+      return succeeds(MPI_Recv(&note, sizeof note, MPI_BYTE, from, tag, notes_, &status),
+                      "MPI_Recv")
+                 ? note.bytes
+                 : kFailure;
+    }
   }
-  return notes.front().bytes;
+  return has_ended() ? kFailure : -1;
 }
 
 }  // namespace scopevm::mpi

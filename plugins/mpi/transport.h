@@ -52,6 +52,8 @@ class MpiTransport {
   std::deque<Note>& probed(int from, int tag) { return probed_[{from, tag}]; }
   // Of a large message, whose note has arrived: the state after the next step.
   int copy(Operation& operation);
+  int test_operation(Operation& operation);
+  int64_t find_message(int from, int tag);
 
   static void* send(void* context, int to, int tag, const void* data, int64_t bytes);
   static void* receive(void* context, int from, int tag, void* data, int64_t bytes);

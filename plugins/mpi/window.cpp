@@ -3,19 +3,20 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <random>
 #include <string>
 
 namespace scopevm::mpi {
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
 // Free memory consists of pieces. Addresses cost nothing.
 constexpr uint64_t kMemories = 4;
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
@@ -24,11 +25,17 @@ int64_t round_up(int64_t bytes, int64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-int64_t pages_of(int64_t bytes) { return round_up(bytes == 0 ? 1 : bytes, kPageBytes); }
+bool has_limit(int resource) {
+  rlimit limit = {};
+  return getrlimit(resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
 
 void* map(int descriptor, uint64_t bytes, int protection) {
   void* const base = mmap(nullptr, bytes, protection, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-  return base == MAP_FAILED ? nullptr : base;
+  if (base == MAP_FAILED) return nullptr;
+  // A core file would have all addresses.
+  (void)madvise(base, bytes, MADV_DONTDUMP);
+  return base;
 }
 
 }  // namespace
@@ -39,8 +46,10 @@ Window::~Window() {
 }
 
 void Window::open() {
-  const auto memory =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (has_limit(RLIMIT_AS) || has_limit(RLIMIT_FSIZE)) return;
+  page_bytes_ = sysconf(_SC_PAGESIZE);
+  const uint64_t memory =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(page_bytes_);
   const uint64_t bytes = std::min(std::bit_ceil(memory * kMemories), kMostBytes);
   descriptor_ = memfd_create("scopevm", MFD_CLOEXEC);
   if (descriptor_ < 0) return;
@@ -51,7 +60,7 @@ void Window::open() {
   std::random_device random;
   token_ = uint64_t{random()} << 32 | random();
   std::memcpy(base_, &token_, sizeof token_);
-  free_[kPageBytes] = bytes_ - kPageBytes;
+  free_[page_bytes_] = bytes_ - page_bytes_;
 }
 
 WindowName Window::name() const {
@@ -63,17 +72,23 @@ void Window::close_descriptor() {
   descriptor_ = -1;
 }
 
+int64_t Window::pages_of(int64_t bytes) const {
+  return round_up(bytes == 0 ? 1 : bytes, page_bytes_);
+}
+
 void* Window::allocate(int64_t bytes, int64_t alignment) {
   if (bytes < 0 || bytes > bytes_) return nullptr;
-  const int64_t size = pages_of(bytes);
+  const int64_t size = pages_of(bytes), base = reinterpret_cast<intptr_t>(base_);
   std::lock_guard lock(mutex_);
   for (auto range = free_.begin(); range != free_.end(); ++range) {
-    const auto [first, length] = *range;
-    const int64_t begin = round_up(first, alignment), end = first + length;
+    const int64_t first = range->first, end = first + range->second;
+    const int64_t begin = round_up(base + first, alignment) - base;
     if (begin > end - size) continue;
-    free_.erase(range);
-    if (begin > first) free_[first] = begin - first;
+    // Memory that the system cannot supply would end the process at its first use.
+    if (fallocate(descriptor_, 0, begin, size) != 0) return nullptr;
     if (end > begin + size) free_[begin + size] = end - begin - size;
+    range->second = begin - first;
+    if (begin == first) free_.erase(range);
     return base_ + begin;
   }
   return nullptr;
@@ -85,17 +100,20 @@ void Window::deallocate(void* block, int64_t bytes) {
   (void)madvise(block, static_cast<size_t>(size), MADV_REMOVE);
   std::lock_guard lock(mutex_);
   auto next = free_.lower_bound(begin);
-  if (next != free_.begin())
-    if (const auto before = std::prev(next); before->first + before->second == begin) {
-      begin = before->first;
-      size += before->second;
-      free_.erase(before);
-    }
   if (next != free_.end() && next->first == begin + size) {
     size += next->second;
-    free_.erase(next);
+    next = free_.erase(next);
   }
-  free_[begin] = size;
+  if (next != free_.begin())
+    if (const auto before = std::prev(next); before->first + before->second == begin) {
+      before->second += size;
+      return;
+    }
+  try {
+    free_[begin] = size;
+  } catch (const std::bad_alloc&) {
+    // The addresses are lost, but no memory.
+  }
 }
 
 int64_t Window::offset_of(const void* data) const {
@@ -111,7 +129,7 @@ bool MappedWindow::open(const WindowName& name) {
   if (name.descriptor < 0) return false;
   const std::string path =
       "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return false;
   // A process of another namespace can have the number: its file is another one.
   uint64_t token = 0;

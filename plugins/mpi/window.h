@@ -27,23 +27,27 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // Reserves addresses for several times the memory of the machine. Without them, name() has no
-  // descriptor, and no rank can use the window.
+  // Reserves addresses for several times the memory of the machine. Without them, or if the process
+  // has a limit of addresses or of the sizes of files, name() has no descriptor, and no rank can
+  // use the window.
   void open();
   WindowName name() const;
-  // The other ranks have opened the window, or cannot.
-  void close_descriptor();
 
   // Null when out of memory.
   void* allocate(int64_t bytes, int64_t alignment);
-  // Returns the memory to the system.
+  // Returns the memory to the system. Does not throw.
   void deallocate(void* block, int64_t bytes);
   // The offset of bytes in a block; -1: they are elsewhere.
   int64_t offset_of(const void* data) const;
 
  private:
+  void close_descriptor();
+  // The bytes of a block in whole pages.
+  int64_t pages_of(int64_t bytes) const;
+
   std::byte* base_ = nullptr;
   int64_t bytes_ = 0;
+  int64_t page_bytes_ = 0;
   int descriptor_ = -1;
   uint64_t token_ = 0;
   std::mutex mutex_;

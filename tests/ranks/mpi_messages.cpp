@@ -131,12 +131,15 @@ class Ranks {
     }
   }
 
+  // The messages of barrier() arrive later.
   void receive_nothing() {
-    std::array<std::byte, 20000> unused;
-    const int from = (transport_.rank + 1) % transport_.ranks;
-    for (const int64_t bytes : {8, 20000})
-      transport_.cancel(transport_.context, transport_.receive(transport_.context, from, kTags + 1,
-                                                               unused.data(), bytes));
+    std::array<std::byte, kBarrierBytes.back()> unused;
+    for (int from = 0; from < transport_.ranks; ++from)
+      for (const int64_t bytes : kBarrierBytes)
+        if (from != transport_.rank)
+          transport_.cancel(
+              transport_.context,
+              transport_.receive(transport_.context, from, kTags + 1, unused.data(), bytes));
   }
 
   bool test() {
@@ -187,29 +190,36 @@ class Ranks {
 
   // The next round begins after this one, so that its messages are not found by probes of this one.
   bool barrier() {
-    char byte = 0;
-    const auto wait = [&](void* operation) {
-      int state = SCOPEVM_TRANSPORT_PENDING;
-      while (operation != nullptr && state == SCOPEVM_TRANSPORT_PENDING)
-        state = transport_.test(transport_.context, operation);
-      return operation != nullptr && state == SCOPEVM_TRANSPORT_DONE;
-    };
+    std::array<std::byte, kBarrierBytes.back()> bytes = {};
+    std::vector<void*> started;
     for (int other = 0; other < transport_.ranks; ++other)
-      if (other != transport_.rank &&
-          !wait(transport_.send(transport_.context, other, kTags + 2, &byte, 1)))
-        return fail("send");
+      for (const int64_t size : kBarrierBytes)
+        if (other != transport_.rank)
+          started.push_back(
+              transport_.send(transport_.context, other, kTags + 1, bytes.data(), size));
     for (int other = 0; other < transport_.ranks; ++other)
-      if (other != transport_.rank &&
-          !wait(transport_.receive(transport_.context, other, kTags + 2, &byte, 1)))
-        return fail("receive");
-    return true;
+      for (const int64_t size : kBarrierBytes)
+        if (other != transport_.rank)
+          started.push_back(
+              transport_.receive(transport_.context, other, kTags + 1, received_.data(), size));
+    bool is_ok = !std::ranges::count(started, nullptr);
+    while (is_ok && !started.empty())
+      std::erase_if(started, [&](void* operation) {
+        if (!is_ok) return false;
+        const int state = transport_.test(transport_.context, operation);
+        is_ok = state != SCOPEVM_TRANSPORT_FAILED;
+        return state != SCOPEVM_TRANSPORT_PENDING;
+      });
+    return is_ok || fail("barrier");
   }
 
+  static constexpr std::array<int64_t, 2> kBarrierBytes = {8, 20000};
   static constexpr int kAnyMessage = 1 << 20;
   const scopevm_transport& transport_;
   std::mt19937 random_, own_random_;
   std::vector<Open> open_;
   std::vector<Block> blocks_;
+  std::array<std::byte, kBarrierBytes.back()> received_;
   int64_t in_memory_ = 0;
 };
 

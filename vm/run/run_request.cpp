@@ -298,8 +298,8 @@ void Request::hold_results() {
     for (const Tensor& element : list.elements) hold(element);
 }
 
-// Only work of devices and emulated delays are waited for. Trace sinks and hooks are functions of
-// the program that depend on the thread.
+// Only work of devices, other ranks and emulated delays are waited for. Trace sinks and hooks are
+// functions of the program that depend on the thread.
 bool Request::can_wait() const {
   return session->can_wait() && options_.trace == nullptr && options_.hook == nullptr;
 }

@@ -50,8 +50,9 @@ typedef struct scopevm_transport {
   /** Gives up an operation and releases it: a `receive` that no message matches, or any operation
    * after a failure. */
   void (*cancel)(void* context, void* operation);
-  /** The bytes of the first message of `from` with this tag that no `receive` has matched, and that
-   * the next one takes; -1: none has arrived; -2: failure, also if a rank has ended. */
+  /** The bytes of a message of `from` with this tag that no `receive` has matched: the first one of
+   * its size, which the next `receive` of this size takes. -1: none has arrived; -2: failure, also
+   * if a rank has ended. */
   int64_t (*probe)(void* context, int from, int tag);
   /** The message of the last failure: "rank 1 (process 4711) has ended". Valid until the next call.
    */

@@ -333,10 +333,8 @@ void CallScheduler::work() {
   while (true) {
     wait_for_work(lock);
     // Requests that have started come first: their end makes memory free.
-    if (RequestFiber* const fiber = first_woken_) {
-      first_woken_ = std::exchange(fiber->next, nullptr);
-      --pending_;
-      run_fiber(*fiber, lock);
+    if (first_woken_ != nullptr) {
+      run_first_woken(lock);
     } else if (can_start()) {
       start_request(lock);
     } else {
@@ -344,6 +342,21 @@ void CallScheduler::work() {
       return;
     }
   }
+}
+
+void CallScheduler::run_first_woken(std::unique_lock<std::mutex>& lock) {
+  RequestFiber& fiber = *first_woken_;
+  first_woken_ = std::exchange(fiber.next, nullptr);
+  --pending_;
+  run_fiber(fiber, lock);
+}
+
+bool CallScheduler::run_woken() {
+  std::unique_lock lock(mutex_);
+  wake_sleepers();  // the thread that does so can be this one
+  if (first_woken_ == nullptr) return false;
+  run_first_woken(lock);
+  return true;
 }
 
 void CallScheduler::start_request(std::unique_lock<std::mutex>& lock) {

@@ -102,6 +102,9 @@ class CallScheduler {
   }
   // Whether this is a thread of the scheduler, which must not wait for a request.
   bool is_own_thread() const;
+  // Continues one fiber whose wait has ended, on this thread; false: there is none. For a thread of
+  // the scheduler that waits for what such a request has.
+  bool run_woken();
 
  private:
   struct Job;
@@ -136,6 +139,10 @@ class CallScheduler {
   void wake_at(Time time, RequestFiber& fiber);
   // Makes a fiber ready, whose sleep or wait has ended.
   void push_woken(RequestFiber& fiber);
+  // Makes the fibers ready whose sleep has ended.
+  void wake_sleepers();
+  // Continues the first fiber that is ready. REQUIRES: there is one.
+  void run_first_woken(std::unique_lock<std::mutex>& lock);
   // Starts the first ready request, or continues a fiber. `lock` locks mutex_ before and after.
   void start_request(std::unique_lock<std::mutex>& lock);
   void run_fiber(RequestFiber& fiber, std::unique_lock<std::mutex>& lock);

@@ -53,14 +53,18 @@ std::shared_ptr<ScheduledRequest> CallScheduler::take_late() {
   return request;
 }
 
+void CallScheduler::wake_sleepers() {
+  while (!sleeping_.empty() && sleeping_.begin()->first <= std::chrono::steady_clock::now()) {
+    push_woken(*sleeping_.begin()->second);
+    sleeping_.erase(sleeping_.begin());
+  }
+}
+
 void CallScheduler::watch_deadlines() {
   enter_thread();
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
-    while (!sleeping_.empty() && sleeping_.begin()->first <= std::chrono::steady_clock::now()) {
-      push_woken(*sleeping_.begin()->second);
-      sleeping_.erase(sleeping_.begin());
-    }
+    wake_sleepers();
     if (std::shared_ptr<ScheduledRequest> late = take_late()) {
       lock.unlock();
       late->refuse(

@@ -7,6 +7,7 @@
 #include "runtime/without_exceptions.h"
 #include "vm/run/call/interrupts.h"
 #include "vm/run/call/ranks/shapes.h"
+#include "vm/run/call/ranks/turn.h"
 #include "vm/run/interpreter/element.h"
 #include "vm/run/interpreter/interpreter_class.h"
 #include "vm/run/ranks/pause.h"
@@ -28,9 +29,10 @@ Status Interpreter::begin_on_ranks() {
                 "input \"" + session_.module().input_names()[i] + "\" is in memory of rank " +
                     std::to_string(session_.rank_of_input(i)) + ": only a state can be its value"};
     const auto check = [this] { return vm::check_interrupts(options_); };
+    const std::vector<int64_t> numbers = numbers_of(request, options_);
     SCOPEVM_RETURN_IF_ERROR(take_turn_on_ranks(check));
-    SCOPEVM_RETURN_IF_ERROR(
-        on_thread([&] { return ranks->begin(numbers_of(request, options_), check); }));
+    // Does not throw: a failure releases the turn.
+    SCOPEVM_RETURN_IF_ERROR(on_thread([&] { return ranks->begin(numbers, check); }));
   } else if (!request.is_of_rank_0)
     return {StatusCode::kInvalidArgument,
             "this process is rank " + std::to_string(ranks->rank()) +
@@ -42,7 +44,7 @@ Status Interpreter::begin_on_ranks() {
 template <typename Check>
 Status Interpreter::take_turn_on_ranks(const Check& check) {
   RankGroup& ranks = *session_.ranks();
-  if (options_.fiber == nullptr) return ranks.take_turn(check);
+  if (options_.fiber == nullptr) return take_turn(session_, check);
   for (Pause pause; !ranks.try_take_turn(); sleep(pause)) SCOPEVM_RETURN_IF_ERROR(check());
   return {};
 }

@@ -9,6 +9,7 @@
 #include "runtime/tensor/tensor_access.h"
 #include "runtime/without_exceptions.h"
 #include "vm/run/call/bound_session.h"
+#include "vm/run/call/ranks/turn.h"
 #include "vm/run/ranks/rank_group.h"
 #include "vm/run/ranks/remote_memory.h"
 
@@ -35,7 +36,7 @@ Status run_on_rank(BoundSession& session, RankTask task, int rank, int64_t sourc
   RankGroup& ranks = *session.ranks();
   const std::array<int64_t, 1 + kNumbers> numbers = {static_cast<int64_t>(task), rank, source,
                                                      target, bytes};
-  SCOPEVM_RETURN_IF_ERROR(ranks.take_turn(nothing));
+  SCOPEVM_RETURN_IF_ERROR(take_turn(session, nothing));
   SCOPEVM_RETURN_IF_ERROR(ranks.begin(numbers, nothing));
   return ranks.end(runtime::without_exceptions(transfer), {}, {});
 }
