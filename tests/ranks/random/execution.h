@@ -52,10 +52,10 @@ class Execution {
   SessionOptions options_of_rank(int rank, int threads);
 
   const Module module_;
+  std::unique_ptr<LocalRanks> ranks_;  // outlives the sessions and allocators
   mutable std::mutex mutex_;
   // By rank and pool.
   std::map<std::string, std::shared_ptr<runtime::FailingAllocator>> allocators_;
-  std::unique_ptr<LocalRanks> ranks_;           // outlives its sessions
   std::vector<std::optional<Session>> others_;  // by rank
   std::optional<Session> session_;
   std::optional<Call> call_;
