@@ -60,7 +60,8 @@ typedef struct scopevm_transport {
   /** Optional: memory whose messages take less time than those of other memory, such as memory that
    * other processes can access. Sessions allocate the storages of their calls from it. Returns a
    * block that is aligned to `alignment`, a power of two, or NULL when out of memory. Both
-   * functions are NULL or neither is. Thread-safe: any thread, at the same time as other functions.
+   * functions are NULL or neither is. The transport must outlive the allocators of its
+   * sessions. Thread-safe: any thread, at the same time as other functions.
    */
   void* (*allocate)(void* context, int64_t bytes, int64_t alignment);
   /** Releases a block of `allocate(bytes, ...)`, which no message uses. */
