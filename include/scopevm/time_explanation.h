@@ -28,11 +28,11 @@ struct TimeExplanation {
 
   /// The messages from one rank to another.
   struct Link {
-    int from = 0;
-    int to = 0;
-    int64_t messages = 0;
-    int64_t bytes = 0;
-    double seconds = 0;  ///< the time in which the link transfers bytes, without latencies
+    int from = 0;          ///< the sender
+    int to = 0;            ///< the receiver
+    int64_t messages = 0;  ///< their number
+    int64_t bytes = 0;     ///< of all messages
+    double seconds = 0;    ///< the time in which the link transfers bytes, without latencies
   };
 
   double seconds = 0;                   ///< until rank 0 knows that all ranks have ended

@@ -111,8 +111,8 @@ void Window::deallocate(void* block, int64_t bytes) {
     }
   try {
     free_[begin] = size;
+    // NOLINTNEXTLINE(bugprone-empty-catch): the addresses are lost, but no memory
   } catch (const std::bad_alloc&) {
-    // The addresses are lost, but no memory.
   }
 }
 
