@@ -120,7 +120,7 @@ TEST(Simulation, MessagesOfADirectionLeaveOneAfterTheOther) {
   expect_seconds(job.simulate()->ranks[1].seconds, 1096 * kMicroseconds);
 }
 
-// A message that has arrived is no reason to wait for later ones.
+// A rank does not wait for later messages when it uses one that has arrived.
 TEST(Simulation, ArrivedMessagesAreUsedAtOnce) {
   TwoRanks job;
   job.machine().links[0].latency_seconds = 0;

@@ -70,7 +70,7 @@ class EarlySends {
     });
   }
 
-  // Returns false if the op is no copy between ranks.
+  // Returns false for other ops than copies between ranks.
   bool move_if_sent(mlir::Operation* op) {
     auto copy = mlir::dyn_cast<graph::DeviceCopyOp>(op);
     if (!copy) return false;
