@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 namespace scopevm::mpi {
@@ -36,6 +35,7 @@ struct MpiTransport::Operation {
   int64_t copied = 0;
 
   bool is_note_sent = false;  // `request` is that of the note
+  Staging::Block staged;      // the copy of the message, if there is one
 
   // Ends an operation without its message.
   static void give_up(std::unique_ptr<Operation> operation) {
@@ -45,6 +45,7 @@ struct MpiTransport::Operation {
       MPI_Cancel(each);
       MPI_Request_free(each);
     }
+    operation->staged.reset();
     if (is_read) (void)operation.release();  // MPI can still send the note
   }
 };
@@ -175,7 +176,9 @@ bool MpiTransport::start_send(Operation& operation, int to, int tag, const void*
 
 bool MpiTransport::send_note(Operation& operation, int to, int tag, const void* data) {
   Note& note = operation.note;
-  note.offset = window_.offset_of(data);
+  operation.staged = staging_.copy(data, note.bytes);
+  note.offset =
+      operation.staged.offset() >= 0 ? operation.staged.offset() : window_.offset_of(data);
   note.number = next_number_;
   next_number_ = (next_number_ + 1) % kNumbers;
   if (!succeeds(MPI_Isend(&note, sizeof note, MPI_BYTE, to, tag, notes_, &operation.request),
@@ -240,8 +243,8 @@ int MpiTransport::copy(Operation& operation) {
                : SCOPEVM_TRANSPORT_FAILED;
   }
   const int64_t step = std::min(kStepBytes, note.bytes - operation.copied);
-  std::memcpy(operation.data + operation.copied, window.at(note.offset + operation.copied),
-              static_cast<size_t>(step));
+  copy_between_processes(operation.data + operation.copied,
+                         window.at(note.offset + operation.copied), step);
   operation.copied += step;
   if (operation.copied < note.bytes) return SCOPEVM_TRANSPORT_PENDING;
   MPI_Request answer = MPI_REQUEST_NULL;

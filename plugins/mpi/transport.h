@@ -1,6 +1,7 @@
 // The transport of a job of MPI: each message is a message of a communicator of its own. A large
 // one between two processes of a machine is a note that says where its bytes are in the sender's
-// window (window.h): the receiver copies them and answers.
+// window (window.h), in a copy (staging.h) or where the sender has them: the receiver copies them
+// and answers.
 #pragma once
 
 #include <mpi.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "plugins/mpi/peers.h"
+#include "plugins/mpi/staging.h"
 #include "plugins/mpi/window.h"
 #include "scopevm/c/transport.h"
 
@@ -66,6 +68,7 @@ class MpiTransport {
   MPI_Comm answers_ = MPI_COMM_NULL;  // and messages that have the bytes
   Peers peers_;
   Window window_;
+  Staging staging_{window_};
   std::vector<MappedWindow> windows_;  // by rank
   std::vector<char> reads_window_;     // by rank: whether it reads window_
   int next_number_ = 0;

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <iterator>
-#include <new>
 #include <random>
 #include <string>
 
@@ -20,10 +18,6 @@ namespace {
 // Free memory consists of pieces. Addresses cost nothing.
 constexpr uint64_t kMemories = 4;
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
-
-int64_t round_up(int64_t bytes, int64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 bool has_limit(int resource) {
   rlimit limit = {};
@@ -60,7 +54,7 @@ void Window::open() {
   std::random_device random;
   token_ = uint64_t{random()} << 32 | random();
   std::memcpy(base_, &token_, sizeof token_);
-  free_[page_bytes_] = bytes_ - page_bytes_;
+  free_.add(page_bytes_, bytes_ - page_bytes_);
 }
 
 WindowName Window::name() const {
@@ -73,47 +67,30 @@ void Window::close_descriptor() {
 }
 
 int64_t Window::pages_of(int64_t bytes) const {
-  return round_up(bytes == 0 ? 1 : bytes, page_bytes_);
+  return (bytes == 0 ? 1 : (bytes - 1) / page_bytes_ + 1) * page_bytes_;
 }
 
 void* Window::allocate(int64_t bytes, int64_t alignment) {
   if (bytes < 0 || bytes > bytes_) return nullptr;
   const int64_t size = pages_of(bytes), base = reinterpret_cast<intptr_t>(base_);
-  std::lock_guard lock(mutex_);
-  for (auto range = free_.begin(); range != free_.end(); ++range) {
-    const int64_t first = range->first, end = first + range->second;
-    const int64_t begin = round_up(base + first, alignment) - base;
-    if (begin > end - size) continue;
-    // Memory that the system cannot supply would end the process at its first use.
-    if (fallocate(descriptor_, 0, begin, size) != 0) return nullptr;
-    if (end > begin + size) free_[begin + size] = end - begin - size;
-    range->second = begin - first;
-    if (begin == first) free_.erase(range);
-    return base_ + begin;
+  int64_t begin = -1;
+  {
+    std::lock_guard lock(mutex_);
+    begin = free_.take(size, alignment, base);
   }
+  if (begin < 0) return nullptr;
+  // Memory that the system cannot supply would end the process at its first use.
+  if (fallocate(descriptor_, 0, begin, size) == 0) return base_ + begin;
+  std::lock_guard lock(mutex_);
+  free_.add(begin, size);
   return nullptr;
 }
 
 void Window::deallocate(void* block, int64_t bytes) {
-  int64_t size = pages_of(bytes);
-  int64_t begin = static_cast<std::byte*>(block) - base_;
+  const int64_t size = pages_of(bytes);
   (void)madvise(block, static_cast<size_t>(size), MADV_REMOVE);
   std::lock_guard lock(mutex_);
-  auto next = free_.lower_bound(begin);
-  if (next != free_.end() && next->first == begin + size) {
-    size += next->second;
-    next = free_.erase(next);
-  }
-  if (next != free_.begin())
-    if (const auto before = std::prev(next); before->first + before->second == begin) {
-      before->second += size;
-      return;
-    }
-  try {
-    free_[begin] = size;
-    // NOLINTNEXTLINE(bugprone-empty-catch): the addresses are lost, but no memory
-  } catch (const std::bad_alloc&) {
-  }
+  free_.add(static_cast<std::byte*>(block) - base_, size);
 }
 
 int64_t Window::offset_of(const void* data) const {

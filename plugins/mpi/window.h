@@ -6,8 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
+
+#include "plugins/mpi/ranges.h"
 
 namespace scopevm::mpi {
 
@@ -33,7 +34,7 @@ class Window {
   void open();
   WindowName name() const;
 
-  // Null when out of memory.
+  // Null when out of memory. Throws std::bad_alloc.
   void* allocate(int64_t bytes, int64_t alignment);
   // Returns the memory to the system. Does not throw.
   void deallocate(void* block, int64_t bytes);
@@ -51,7 +52,7 @@ class Window {
   int descriptor_ = -1;
   uint64_t token_ = 0;
   std::mutex mutex_;
-  std::map<int64_t, int64_t> free_;  // offset and size; no two are adjacent
+  FreeRanges free_;
 };
 
 // The window of another rank, in the address space of this process.
