@@ -1,21 +1,23 @@
 #!/usr/bin/python3
 """Compares spellings of small language models, and scopevm with NumPy and ONNX Runtime.
 
-    check_models.py PROGRAMS [--onnx-runtime] [--folder FOLDER] [--split SPLIT] [NAME...]
+    check_models.py PROGRAMS [--onnx-runtime] [--folder FOLDER] [--split SPLIT [--mpi]] [NAME...]
 
 PROGRAMS is the folder of the program scopevm. NAME selects models and spellings: `llama` or
-`llama.fused`. SPLIT is that of `scopevm compile`: one process then runs all ranks. A model has the
-same weights in all spellings. Every runner carries its own caches
-from step to step. Prints a line for each spelling and phase:
+`llama.fused`. SPLIT is that of `scopevm compile`: one process runs all ranks, or with --mpi a
+process of MPI each. A model has the same weights in all spellings. Every runner carries its own
+caches from step to step. Prints a line for each spelling and phase:
 
     NumPy         largest difference of scopevm's results and those of NumPy in float64
     ONNX Runtime  largest difference of scopevm's results and ONNX Runtime's
+    one rank      largest difference of the results with and without --split
 
 A difference is relative to the larger of 1 and the largest result. Rows of padding are not
-compared. Exit code 1: a runner fails, a difference from NumPy exceeds 1e-5, or one from ONNX
-Runtime 1e-4, or results have data-dependent dims.
+compared. Exit code 1: a runner fails, a difference from NumPy or one rank exceeds 1e-5, or one from
+ONNX Runtime 1e-4, a pipeline has other results than one rank, or results have data-dependent dims.
 """
 import argparse
+import math
 import pathlib
 import sys
 import tempfile
@@ -45,7 +47,7 @@ SPELLINGS = {"primitive": Primitive, "optimum": Optimum, "merged": Merged, "fuse
              "scatter": Scatter, "lengths": Lengths}
 DECODERS_ONLY = ("merged", "scatter", "lengths")
 ROTARY = ("llama", "llama_q4", "llama_q8", "qwen", "mixture")
-LIMITS = {"NumPy": 1e-5, "ONNX Runtime": 1e-4}
+LIMITS = {"NumPy": 1e-5, "ONNX Runtime": 1e-4, "one rank": 1e-5}
 
 
 def selected(names):
@@ -55,6 +57,11 @@ def selected(names):
                             model not in ENCODERS or spelling not in DECODERS_ONLY)
             if has_spelling and (not names or model in names or f"{model}.{spelling}" in names):
                 yield model, spelling
+
+
+def ranks_of(split):
+    """tensor=2,pipeline=3 -> 6"""
+    return math.prod(int(part.partition("=")[2]) for part in split.split(","))
 
 
 def difference(step, expected, actual, per_token):
@@ -72,6 +79,7 @@ class Spelled:
     def __init__(self, model, spelling, folder, options):
         self.programs = options.programs
         self.split = [f"--split={options.split}"] if options.split else []
+        self.processes = ranks_of(options.split) if options.mpi else 0
         self.network, bits = MODELS[model]
         self.sizes = networks.Sizes()
         self.weights = Weights(bits)
@@ -83,12 +91,15 @@ class Spelled:
         outputs = self.written.output_names
         self.result = next(name for name in outputs if not name.startswith("present"))
         self.runners = {"NumPy": runners.Numpy(self.network, self.sizes, self.weights),
-                        "scopevm": runners.Scopevm(options.programs, file, outputs, self.split)}
+                        "scopevm": runners.Scopevm(options.programs, file, outputs, self.split,
+                                                   self.processes)}
         unexpected = self.runners["scopevm"].data_dependent_results()
         if unexpected and not self.written.has_data_dependent_results:
             raise runners.Failure(f"data-dependent dims: {unexpected[0]}")
         if options.onnx_runtime:
             self.runners["ONNX Runtime"] = runners.OnnxRuntime(file, outputs)
+        if options.split:
+            self.runners["one rank"] = runners.Scopevm(options.programs, file, outputs)
 
     def close(self):
         for runner in self.runners.values():
@@ -135,7 +146,7 @@ class Spelled:
         yield "stream", difference_of(self.runners["scopevm"], [states])
         if self.written.concatenates_caches:
             in_place = runners.Scopevm(self.programs, self.file, [self.result],
-                                       [states, *self.split])
+                                       [states, *self.split], self.processes)
             yield "in place", difference_of(in_place, ["past_capacity=20"])
 
     def run(self, steps):
@@ -177,10 +188,13 @@ def worst_differences(model, spelling, folder, options):
 def check(model, spelling, folder, options):
     """Prints the differences of each phase. Returns whether they are within the limits."""
     title, good = f"{model}.{spelling}", True
+    limits = dict(LIMITS)
+    if options.split and "tensor" not in options.split:
+        limits["one rank"] = 0
     try:
         for phase, errors in worst_differences(model, spelling, folder / title, options):
             print(f"{title:28}{phase:16}" + "".join(f"{errors[name]:14.1e}" for name in errors))
-            good &= all(error <= LIMITS[name] for name, error in errors.items())
+            good &= all(error <= limits[name] for name, error in errors.items())
     except runners.Failure as failure:
         print(f"{title:28}{failure}")
         good = False
@@ -194,9 +208,13 @@ def main():
     parser.add_argument("--onnx-runtime", action="store_true")
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--split")
+    parser.add_argument("--mpi", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_intermixed_args()
-    columns = ["NumPy"] + ["ONNX Runtime"] * options.onnx_runtime
+    if options.mpi and not options.split:
+        parser.error("--mpi needs --split")
+    columns = (["NumPy"] + ["ONNX Runtime"] * options.onnx_runtime
+               + ["one rank"] * bool(options.split))
     print(f"{'model':28}{'phase':16}" + "".join(f"{column:>14}" for column in columns))
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or pathlib.Path(temporary)

@@ -42,16 +42,27 @@ def _write(folder, feeds):
     return files
 
 
-class Scopevm(Runner):
-    """Compiles the model when it is created."""
+# Open MPI as root, with more ranks than CPUs.
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+       "OMPI_MCA_plm_rsh_agent": "true", "OMPI_MCA_mpi_yield_when_idle": "1"}
+JOB_SECONDS = 60
 
-    def __init__(self, programs, model, outputs, options=()):
+
+class Scopevm(Runner):
+    """Compiles the model when it is created. With `processes`, mpirun runs it."""
+
+    def __init__(self, programs, model, outputs, options=(), processes=0):
         self.scopevm, self.outputs = programs / "scopevm", outputs
-        self.folder, self.module = model.parent, model.with_suffix(".bc")
+        self.folder = model.parent
+        self.module = model.with_name("".join([model.stem, *options]) + ".bc")
+        self.launcher = ["timeout", "-k", "5", str(JOB_SECONDS), "mpirun", "-n",
+                         str(processes)] if processes else []
         self._call("compile", model, "-o", self.module, *options)
 
-    def _call(self, *words):
-        done = subprocess.run([self.scopevm, *words], capture_output=True, text=True)
+    def _call(self, *words, launcher=()):
+        done = subprocess.run([*launcher, self.scopevm, *words], capture_output=True, text=True,
+                              env={**os.environ, **MPI})
         if done.returncode:
             raise Failure(done.stderr.strip().splitlines()[0])
         return done.stdout
@@ -67,7 +78,7 @@ class Scopevm(Runner):
                            for name, file in _write(self.folder, feeds).items()]]
         files = {name: self.folder / f"output_{i}.npy" for i, name in enumerate(self.outputs)}
         words += [f"--output={name}={file}" for name, file in files.items()]
-        self._call("run", self.module, *words)
+        self._call("run", self.module, *words, launcher=self.launcher)
         return {name: np.load(file) for name, file in files.items()}
 
 
