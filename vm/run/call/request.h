@@ -21,6 +21,7 @@
 namespace scopevm::vm {
 
 class BoundSession;
+class RankChannel;
 class CallContext;
 class CallState;
 
@@ -64,8 +65,8 @@ class Request final : public ScheduledRequest, public std::enable_shared_from_th
   CallStats stats;  // of the last run
   // A function of the program waits for the submission and returns its error, which is not logged.
   bool is_waited_for = false;
-  // A request of rank 0 that runs on another rank: its inputs and results are not here.
-  bool is_of_rank_0 = false;
+  // Of a request of rank 0 that runs on another rank: its inputs and results are not here.
+  RankChannel* channel_of_rank_0 = nullptr;
   // Call::set_state(); null without a state.
   std::shared_ptr<CallState> state;
 

@@ -119,7 +119,7 @@ bool Interpreter::execute(const op::ret& in) {
 bool Interpreter::return_from_main(isa::RegisterList values) {
   // It can allocate copies of results.
   // The results are on rank 0.
-  if (!context_.request->is_of_rank_0)
+  if (context_.request->channel_of_rank_0 == nullptr)
     status_ = on_thread([&] { return collect_results(session_, context_, frame_, values); });
   // The bounds are recorded before leave_frame(), because the slots are in the memory of the frame.
   if (status_.ok()) record_bounds(*frame_.function->decl, frame_.slots, context_.pools());

@@ -32,7 +32,7 @@ bool Interpreter::operands_access_host_bytes(const op::launch& in) {
 }
 
 // The work of one device executes in order. A copy must wait only if it does not involve the device
-// of the pending work. RankGroup itself orders messages that access the same bytes, so that those
+// of the pending work. RankChannel itself orders messages that access the same bytes, so that those
 // of several ranks are under way at the same time.
 bool Interpreter::operands_access_host_bytes(const op::device_copy& in) {
   const BoundDevices& devices = session_.devices();
@@ -174,15 +174,15 @@ bool Interpreter::uses_host_memory(isa::RegisterList buffers) const {
 }
 
 // Whether the device belongs to another rank. The transfers from and to all of them end together:
-// RankGroup::settle().
+// RankChannel::settle().
 bool Interpreter::is_on_other_rank(uint32_t device) const {
   const RankGroup* const ranks = session_.ranks();
   return ranks != nullptr && static_cast<int>(contents_.devices[device].rank) != ranks->rank();
 }
 
-// RankGroup::accesses()
+// RankChannel::accesses()
 bool Interpreter::is_in_transfer(const void* data, int64_t bytes, bool is_write) {
-  return on_thread([&] { return session_.ranks()->accesses(data, bytes, is_write); });
+  return on_thread([&] { return channel_->accesses(data, bytes, is_write); });
 }
 
 // Records that the device's pending work accesses host memory. First waits for such work of another

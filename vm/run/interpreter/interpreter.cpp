@@ -72,7 +72,7 @@ Status Interpreter::run() {
     return {};
   });
   if (!thrown.ok()) status_ = thrown;
-  if (is_on_ranks_) end_on_ranks();
+  if (channel_ != nullptr) end_on_ranks();
   // The streams are finished also after a failure, because pending copies may still use the
   // caller's inputs and outputs.
   if (!context_.streams.empty()) finish_streams();
@@ -206,7 +206,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::alloc_storage& in) {
     const LoadedFunction& function = *frame_.function;
     const auto word = static_cast<uint32_t>(at_ - function.decl->code.data());
     std::byte* data = frame_.stack + function.stacks.offset_at(word);
-    if (is_on_ranks_ && is_of_other_rank(in.from.value))
+    if (channel_ != nullptr && is_of_other_rank(in.from.value))
       data = static_cast<std::byte*>(remote_address(session_.rank_of_pool()[in.from.value]));
     // The register gets no storage: the frame owns the bytes, so references are not counted.
     set(in.dst, {data, nullptr, bytes, DType::kU8, 0});
@@ -381,7 +381,7 @@ SCOPEVM_HOT bool Interpreter::execute(const op::load_element& in) {
                 "element " + std::to_string(index) + " is out of range [0, " +
                     std::to_string(of.bytes / byte_size(of.dtype)) + ")");
   int64_t& slot = frame_.slots[in.dst.value];
-  if (!is_on_ranks_) {
+  if (channel_ == nullptr) {
     slot = element(of, index);
     return true;
   }

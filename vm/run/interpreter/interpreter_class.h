@@ -102,13 +102,13 @@ class Interpreter {
 
   Status begin_on_ranks();
   template <typename Check>
-  Status take_turn_on_ranks(const Check& check);
+  Result<RankChannel*> take_channel_on_ranks(const Check& check);
   void end_on_ranks();
-  // Suspends the call until RankGroup::settle() would not wait. Without a fiber, that waits.
+  // Suspends the call until RankChannel::settle() would not wait. Without a fiber, that waits.
   void wait_for_ranks();
   // REQUIRES: a fiber runs the call.
   void sleep(Pause& pause);
-  // REQUIRES: is_on_ranks_.
+  // REQUIRES: channel_ is not null.
   bool is_of_other_rank(uint32_t pool) const;
   bool share_element(const Register& of, int64_t index, int64_t& slot);
   Status intern_inputs();
@@ -216,7 +216,7 @@ class Interpreter {
   const bool is_timed_;       // launches and copies are measured
   const bool is_direct_;      // the interpreter calls kernels without a closure for on_thread()
   const bool is_limited_;     // interrupts are not those of Call::cancel() only
-  bool is_on_ranks_ = false;  // the request has begun on the ranks of a job
+  RankChannel* channel_ = nullptr;  // of the request, if it has begun on the ranks of a job
   // There is an execution hook, or `pending_device_` is not null. One test for both, so that a run
   // without them does not pay for a hook.
   bool is_watched_;

@@ -41,7 +41,7 @@ bool Interpreter::allocate_list(uint32_t pool, int64_t capacity, int64_t max_ran
   if (bytes < 0)
     return fail(StatusCode::kResourceLimit,
                 "the size of a list of " + std::to_string(capacity) + " elements exceeds 64 bits");
-  if (is_on_ranks_ && is_of_other_rank(pool)) {
+  if (channel_ != nullptr && is_of_other_rank(pool)) {
     // Each rank has the lists, whose elements can be on any of them. They are charged to one.
     *storage = Storage::allocate(bytes);
     if (*storage == nullptr)

@@ -1,4 +1,4 @@
-// The request on the other ranks of a job; see vm/run/ranks/rank_group.h.
+// The request on the other ranks of a job; see vm/run/ranks/rank_channel.h.
 #include <chrono>
 #include <string>
 #include <utility>
@@ -7,11 +7,12 @@
 #include "runtime/without_exceptions.h"
 #include "vm/run/call/interrupts.h"
 #include "vm/run/call/ranks/shapes.h"
-#include "vm/run/call/ranks/turn.h"
+#include "vm/run/call/ranks/take_channel.h"
 #include "vm/run/interpreter/element.h"
 #include "vm/run/interpreter/interpreter_class.h"
 #include "vm/run/ranks/pause.h"
 #include "vm/run/ranks/rank_group.h"
+#include "vm/run/ranks/remote_device.h"
 #include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
@@ -30,23 +31,29 @@ Status Interpreter::begin_on_ranks() {
                     std::to_string(session_.rank_of_input(i)) + ": only a state can be its value"};
     const auto check = [this] { return vm::check_interrupts(options_); };
     const std::vector<int64_t> numbers = numbers_of(request, options_);
-    SCOPEVM_RETURN_IF_ERROR(take_turn_on_ranks(check));
-    // Does not throw: a failure releases the turn.
-    SCOPEVM_RETURN_IF_ERROR(on_thread([&] { return ranks->begin(numbers, check); }));
-  } else if (!request.is_of_rank_0)
-    return {StatusCode::kInvalidArgument,
-            "this process is rank " + std::to_string(ranks->rank()) +
-                ": its session runs the requests of rank 0 (Session::follow())"};
-  is_on_ranks_ = true;
+    SCOPEVM_ASSIGN_OR_RETURN(RankChannel* const channel, take_channel_on_ranks(check));
+    // Does not throw: a failure returns the channel.
+    SCOPEVM_RETURN_IF_ERROR(on_thread([&] { return channel->begin(numbers, check); }));
+    channel_ = channel;
+  } else {
+    channel_ = request.channel_of_rank_0;
+    if (channel_ == nullptr)
+      return {StatusCode::kInvalidArgument,
+              "this process is rank " + std::to_string(ranks->rank()) +
+                  ": its session runs the requests of rank 0 (Session::follow())"};
+  }
+  for (uint32_t i = 0; i < contents_.devices.size(); ++i)
+    if (is_on_other_rank(i)) static_cast<RemoteStream&>(*context_.streams[i]).use(*channel_);
   return {};
 }
 
 template <typename Check>
-Status Interpreter::take_turn_on_ranks(const Check& check) {
-  RankGroup& ranks = *session_.ranks();
-  if (options_.fiber == nullptr) return take_turn(session_, check);
-  for (Pause pause; !ranks.try_take_turn(); sleep(pause)) SCOPEVM_RETURN_IF_ERROR(check());
-  return {};
+Result<RankChannel*> Interpreter::take_channel_on_ranks(const Check& check) {
+  if (options_.fiber == nullptr) return take_channel(session_, check);
+  for (Pause pause;; sleep(pause)) {
+    if (RankChannel* const channel = session_.ranks()->try_take_channel()) return channel;
+    SCOPEVM_RETURN_IF_ERROR(check());
+  }
 }
 
 void Interpreter::sleep(Pause& pause) {
@@ -56,13 +63,13 @@ void Interpreter::sleep(Pause& pause) {
 // Transports do not notify.
 void Interpreter::wait_for_ranks() {
   if (options_.fiber == nullptr) return;
-  for (Pause pause; on_thread([&] { return session_.ranks()->is_waiting(); });) sleep(pause);
+  for (Pause pause; on_thread([&] { return channel_->is_waiting(); });) sleep(pause);
 }
 
 // The accounts of pools of other ranks become theirs.
 void Interpreter::end_on_ranks() {
   std::vector<PoolAccount>& pools = context_.pools();
-  std::vector<RankGroup::PoolUse> uses;
+  std::vector<RankChannel::PoolUse> uses;
   const Status counted = runtime::without_exceptions([&]() -> Status {
     for (const PoolAccount& pool : pools) uses.push_back({pool.peak_bytes, pool.allocations});
     return {};
@@ -75,7 +82,7 @@ void Interpreter::end_on_ranks() {
       return {};
     });
   status_ = on_thread(
-      [&] { return session_.ranks()->end(std::move(status_), uses, session_.rank_of_pool()); });
+      [&] { return channel_->end(std::move(status_), uses, session_.rank_of_pool()); });
   for (size_t i = 0; i < uses.size(); ++i) {
     pools[i].peak_bytes = uses[i].peak_bytes;
     pools[i].allocations = uses[i].allocations;
@@ -91,10 +98,10 @@ bool Interpreter::share_element(const Register& of, int64_t index, int64_t& slot
   const bool is_here = !is_remote(of.data);
   if (is_here) slot = element(of, index);
   const int owner = is_here ? session_.ranks()->rank() : rank_of(of.data);
-  status_ = on_thread([&] { return session_.ranks()->share(owner, slot); });
+  status_ = on_thread([&] { return channel_->share(owner, slot); });
   if (!status_.ok()) return false;
   wait_for_ranks();
-  status_ = on_thread([&] { return session_.ranks()->settle(); });
+  status_ = on_thread([&] { return channel_->settle(); });
   return status_.ok();
 }
 

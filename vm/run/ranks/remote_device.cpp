@@ -1,47 +1,10 @@
 // See remote_device.h.
 #include "vm/run/ranks/remote_device.h"
 
-#include <utility>
-
 #include "vm/format/schema/module_contents.h"
 #include "vm/run/ranks/remote_memory.h"
 
 namespace scopevm::vm {
-namespace {
-
-class RemoteStream final : public runtime::DeviceStream {
- public:
-  RemoteStream(RankGroup& group, int rank) : group_(group), rank_(rank) {}
-
-  Status copy_in(void*, const void* from_host, int64_t bytes) override {
-    return group_.send(rank_, from_host, bytes, std::exchange(next_, {}));
-  }
-  Status copy_out(void* to_host, const void*, int64_t bytes) override {
-    return group_.receive(rank_, to_host, bytes, std::exchange(next_, {}));
-  }
-  Status copy_within(void*, const void*, int64_t) override { return not_here(); }
-  Status launch(const runtime::DeviceLaunch&) override { return not_here(); }
-  void observe_next(runtime::CommandObserver& observer, uint64_t command) override {
-    next_ = {&observer, command};
-  }
-  Status settle() override { return group_.settle(); }
-  // RankGroup::end() has ended the transfers.
-  Status finish() override { return {}; }
-
- private:
-  // The command is one of the other rank, which has its time.
-  Status not_here() {
-    next_ = {};
-    return {};
-  }
-
-  RankGroup& group_;
-  const int rank_;
-  TransferObserver next_;
-};
-
-}  // namespace
-
 RemoteDevice::RemoteDevice(RankGroup& group, int rank, std::string kind)
     : group_(group),
       rank_(rank),
@@ -68,7 +31,7 @@ Result<std::unique_ptr<runtime::DeviceImage>> RemoteDevice::load(std::span<const
 }
 
 std::unique_ptr<runtime::DeviceStream> RemoteDevice::make_stream() {
-  return std::make_unique<RemoteStream>(group_, rank_);
+  return std::make_unique<RemoteStream>(rank_);
 }
 
 }  // namespace scopevm::vm

@@ -4,11 +4,47 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/device/device.h"
 #include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
+
+// The messages of a call to and from a device of another rank.
+class RemoteStream final : public runtime::DeviceStream {
+ public:
+  explicit RemoteStream(int rank) : rank_(rank) {}
+
+  // The channel of the call's request. REQUIRES: called before the functions that transfer bytes.
+  void use(RankChannel& channel) { channel_ = &channel; }
+
+  Status copy_in(void*, const void* from_host, int64_t bytes) override {
+    return channel_->send(rank_, from_host, bytes, std::exchange(next_, {}));
+  }
+  Status copy_out(void* to_host, const void*, int64_t bytes) override {
+    return channel_->receive(rank_, to_host, bytes, std::exchange(next_, {}));
+  }
+  Status copy_within(void*, const void*, int64_t) override { return not_here(); }
+  Status launch(const runtime::DeviceLaunch&) override { return not_here(); }
+  void observe_next(runtime::CommandObserver& observer, uint64_t command) override {
+    next_ = {&observer, command};
+  }
+  Status settle() override { return channel_->settle(); }
+  // RankChannel::end() has ended the transfers.
+  Status finish() override { return {}; }
+
+ private:
+  // The command is one of the other rank, which has its time.
+  Status not_here() {
+    next_ = {};
+    return {};
+  }
+
+  RankChannel* channel_ = nullptr;
+  const int rank_;
+  TransferObserver next_;
+};
 
 class RemoteDevice final : public runtime::Device {
  public:

@@ -1,6 +1,7 @@
-// The messages of a request: bytes of tensors, between two ranks; see rank_group.h.
+// The messages of a request: bytes of tensors, between two ranks; see rank_channel.h.
 #include <algorithm>
 
+#include "vm/run/ranks/rank_channel.h"
 #include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
@@ -10,12 +11,12 @@ constexpr int kTestsBeforeWaits = 100;
 
 }  // namespace
 
-bool RankGroup::Transfer::conflicts(const void* data, int64_t bytes, bool is_write) const {
+bool RankChannel::Transfer::conflicts(const void* data, int64_t bytes, bool is_write) const {
   const auto* const at = static_cast<const std::byte*>(data);
   return (is_write || is_receive) && begin < at + bytes && at < end;
 }
 
-Status RankGroup::transfer(int peer, void* data, int64_t bytes, bool is_receive,
+Status RankChannel::transfer(int peer, void* data, int64_t bytes, bool is_receive,
                            TransferObserver observer) {
   // The memory plan reuses bytes as soon as the instructions permit it in their order.
   if (std::ranges::any_of(transfers_, [&](const Transfer& other) {
@@ -32,37 +33,37 @@ Status RankGroup::transfer(int peer, void* data, int64_t bytes, bool is_receive,
   return {};
 }
 
-Status RankGroup::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive,
+Status RankChannel::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive,
                                  TransferObserver observer) {
   Transfer& started = transfers_.emplace_back(
       Transfer{nullptr, peer, is_receive, data, data + bytes, {}, observer});
   if (observer.observer != nullptr) started.started = std::chrono::steady_clock::now();
-  started.operation = is_receive ? transport_.receive(transport_.context, peer, kData, data, bytes)
-                                 : transport_.send(transport_.context, peer, kData, data, bytes);
+  started.operation = is_receive ? transport_.receive(peer, data_tag_, data, bytes)
+                                 : transport_.send(peer, data_tag_, data, bytes);
   if (started.operation == nullptr) {
     transfers_.pop_back();
-    return fail();
+    return group_.fail();
   }
   if (!is_receive) ++sent_[static_cast<size_t>(peer)];
   return {};
 }
 
-Status RankGroup::send(int to, const void* data, int64_t bytes, TransferObserver observer) {
+Status RankChannel::send(int to, const void* data, int64_t bytes, TransferObserver observer) {
   return transfer(to, const_cast<void*>(data), bytes, false, observer);
 }
 
-Status RankGroup::receive(int from, void* data, int64_t bytes, TransferObserver observer) {
+Status RankChannel::receive(int from, void* data, int64_t bytes, TransferObserver observer) {
   return transfer(from, data, bytes, true, observer);
 }
 
-Status RankGroup::share(int owner, int64_t& value) {
-  if (owner != rank()) return receive(owner, &value, sizeof value);
-  for (int to = 0; to < size(); ++to)
-    if (to != rank()) SCOPEVM_RETURN_IF_ERROR(send(to, &value, sizeof value));
+Status RankChannel::share(int owner, int64_t& value) {
+  if (owner != rank_) return receive(owner, &value, sizeof value);
+  for (int to = 0; to < ranks_; ++to)
+    if (to != rank_) SCOPEVM_RETURN_IF_ERROR(send(to, &value, sizeof value));
   return {};
 }
 
-bool RankGroup::accesses(const void* data, int64_t bytes, bool is_write) {
+bool RankChannel::accesses(const void* data, int64_t bytes, bool is_write) {
   const auto conflicts = [&](const Transfer& transfer) {
     return transfer.conflicts(data, bytes, is_write);
   };
@@ -71,18 +72,18 @@ bool RankGroup::accesses(const void* data, int64_t bytes, bool is_write) {
 }
 
 // The times of the transfers of a peer do not overlap.
-void RankGroup::report(const Transfer& ended) {
+void RankChannel::report(const Transfer& ended) {
   const auto now = std::chrono::steady_clock::now();
   auto& last = reported_[static_cast<size_t>(ended.peer)];
   ended.observer.observer->executed(ended.observer.command, std::max(ended.started, last), now);
   last = now;
 }
 
-Status RankGroup::test_operations() {
+Status RankChannel::test_operations() {
   bool has_failed = false;
   const auto has_ended = [&](void* operation) {
     if (has_failed) return false;
-    const int state = transport_.test(transport_.context, operation);
+    const int state = transport_.test(operation);
     has_failed = state == SCOPEVM_TRANSPORT_FAILED;
     return state != SCOPEVM_TRANSPORT_PENDING;
   };
@@ -93,11 +94,11 @@ Status RankGroup::test_operations() {
     if (transfer.observer.observer != nullptr) report(transfer);
     return true;
   });
-  return has_failed ? fail() : Status();
+  return has_failed ? group_.fail() : Status();
 }
 
-Status RankGroup::test_often() {
-  SCOPEVM_RETURN_IF_ERROR(health());
+Status RankChannel::test_often() {
+  SCOPEVM_RETURN_IF_ERROR(group_.health());
   // Most messages arrive within microseconds. Looking for failures of other ranks would take longer
   // than a test.
   for (int i = 0; i < kTestsBeforeWaits && !transfers_.empty(); ++i)
@@ -105,7 +106,7 @@ Status RankGroup::test_often() {
   return {};
 }
 
-bool RankGroup::is_waiting() {
+bool RankChannel::is_waiting() {
   if (transfers_.empty() || !test_often().ok() || !handle_messages().ok()) return false;
   return !transfers_.empty() && stop_reason().ok();
 }

@@ -9,7 +9,7 @@
 #include "runtime/tensor/tensor_access.h"
 #include "runtime/without_exceptions.h"
 #include "vm/run/call/bound_session.h"
-#include "vm/run/call/ranks/turn.h"
+#include "vm/run/call/ranks/take_channel.h"
 #include "vm/run/ranks/rank_group.h"
 #include "vm/run/ranks/remote_memory.h"
 
@@ -27,18 +27,18 @@ int64_t number_of(const void* address) {
   return is_remote(address) ? static_cast<int64_t>(reinterpret_cast<uint64_t>(address)) : kNone;
 }
 
-Status nothing() { return {}; }
+Status no_interrupts() { return {}; }
+Status no_transfer(RankChannel&) { return {}; }
 
 // `transfer` runs on rank 0 while the other rank runs the task.
 template <typename Transfer>
 Status run_on_rank(BoundSession& session, RankTask task, int rank, int64_t source, int64_t target,
                    int64_t bytes, Transfer transfer) {
-  RankGroup& ranks = *session.ranks();
   const std::array<int64_t, 1 + kNumbers> numbers = {static_cast<int64_t>(task), rank, source,
                                                      target, bytes};
-  SCOPEVM_RETURN_IF_ERROR(take_turn(session, nothing));
-  SCOPEVM_RETURN_IF_ERROR(ranks.begin(numbers, nothing));
-  return ranks.end(runtime::without_exceptions(transfer), {}, {});
+  SCOPEVM_ASSIGN_OR_RETURN(RankChannel* const channel, take_channel(session, no_interrupts));
+  SCOPEVM_RETURN_IF_ERROR(channel->begin(numbers, no_interrupts));
+  return channel->end(runtime::without_exceptions([&] { return transfer(*channel); }), {}, {});
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Result<Storage*> allocate_state(const std::shared_ptr<BoundSession>& session, ui
   storage->retain();
   value->is_held = storage->is_held;
   SCOPEVM_RETURN_IF_ERROR(run_on_rank(*session, RankTask::kAllocate, rank_of(storage->data), pool,
-                                      number, bytes, nothing));
+                                      number, bytes, no_transfer));
   return value.release();
 }
 
@@ -76,33 +76,33 @@ Status copy_state(BoundSession& session, const Tensor& from, const Tensor& to) {
       std::memmove(to.data(), from.data(), static_cast<size_t>(bytes));
     return {};
   }
-  RankGroup& ranks = *session.ranks();
   const int rank = rank_of(is_to_remote ? to.data() : from.data());
   if (from.is_empty())
     return run_on_rank(session, RankTask::kClear, rank, kNone, number_of(to.data()), bytes,
-                       nothing);
+                       no_transfer);
   return run_on_rank(session, RankTask::kCopy, rank, number_of(from.data()), number_of(to.data()),
-                     bytes, [&]() -> Status {
-                       if (!is_to_remote) return ranks.receive(rank, to.data(), bytes);
-                       return is_from_remote ? Status() : ranks.send(rank, from.data(), bytes);
+                     bytes, [&](RankChannel& channel) -> Status {
+                       if (!is_to_remote) return channel.receive(rank, to.data(), bytes);
+                       return is_from_remote ? Status() : channel.send(rank, from.data(), bytes);
                      });
 }
 
 void StorageRelease::operator()(Storage* storage) const { storage->release(); }
 
 void StateBlocks::release(std::span<const int64_t> addresses) {
+  std::lock_guard lock(mutex_);
   for (const int64_t address : addresses) blocks_.erase(address);
 }
 
 Storage* StateBlocks::find(int64_t address) const {
+  std::lock_guard lock(mutex_);
   const auto found = blocks_.find(address);
   return found == blocks_.end() ? nullptr : found->second.get();
 }
 
-Status StateBlocks::run(RankTask task, std::span<const int64_t> numbers) {
-  RankGroup& ranks = *session_.ranks();
+Status StateBlocks::run(RankTask task, std::span<const int64_t> numbers, RankChannel& channel) {
   if (numbers.size() != kNumbers) return invalid_task();
-  if (numbers[0] != ranks.rank()) return {};
+  if (numbers[0] != session_.ranks()->rank()) return {};
   const int64_t source = numbers[1], target = numbers[2], bytes = numbers[3];
   if (task == RankTask::kAllocate) {
     if (source < 0 || source >= static_cast<int64_t>(session_.pool_count()) || bytes < 0)
@@ -112,6 +112,7 @@ Status StateBlocks::run(RankTask task, std::span<const int64_t> numbers) {
     StorageOwner block(storage);
     storage->pool = -1;  // no call owns it
     if (bytes > 0) std::memset(storage->data, 0, static_cast<size_t>(bytes));
+    std::lock_guard lock(mutex_);
     blocks_[target] = std::move(block);
     return {};
   }
@@ -123,8 +124,8 @@ Status StateBlocks::run(RankTask task, std::span<const int64_t> numbers) {
     return {};
   }
   if (task != RankTask::kCopy || (from == nullptr && to == nullptr)) return invalid_task();
-  if (from == nullptr) return ranks.receive(0, to->data, bytes);
-  if (to == nullptr) return ranks.send(0, from->data, bytes);
+  if (from == nullptr) return channel.receive(0, to->data, bytes);
+  if (to == nullptr) return channel.send(0, from->data, bytes);
   std::memcpy(to->data, from->data, static_cast<size_t>(bytes));
   return {};
 }

@@ -1,11 +1,12 @@
 // Values of states in memory of other ranks. Rank 0 has their addresses (remote_memory.h), and lets
 // the rank of an address allocate, copy and release the bytes. Each function of rank 0 that does
-// this takes its turn with the requests, and returns the error of the other rank.
+// this is a request, and returns the error of the other rank.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "scopevm/status.h"
@@ -18,6 +19,7 @@ class Storage;
 namespace scopevm::vm {
 
 class BoundSession;
+class RankChannel;
 
 // Owns one reference.
 struct StorageRelease {
@@ -45,7 +47,7 @@ enum class RankTask : int64_t {
 // The error of other numbers: kDevice.
 Status invalid_task();
 
-// On another rank: the values of states in its memory, by address.
+// On another rank: the values of states in its memory, by address. Thread-safe.
 class StateBlocks {
  public:
   // `session` must outlive the blocks.
@@ -53,12 +55,14 @@ class StateBlocks {
 
   void release(std::span<const int64_t> addresses);
   // Runs a task other than kCall, of this rank or another one. `numbers` are those after the task.
-  Status run(RankTask task, std::span<const int64_t> numbers);
-  // The storage of an address of this rank; null if there is none.
+  Status run(RankTask task, std::span<const int64_t> numbers, RankChannel& channel);
+  // The storage of an address of this rank, which rank 0 does not release before the end of a
+  // request that uses it; null if there is none.
   runtime::Storage* find(int64_t address) const;
 
  private:
   BoundSession& session_;
+  mutable std::mutex mutex_;
   std::map<int64_t, StorageOwner> blocks_;
 };
 

@@ -1,5 +1,5 @@
-// See turn.h.
-#include "vm/run/call/ranks/turn.h"
+// See take_channel.h.
+#include "vm/run/call/ranks/take_channel.h"
 
 #include <thread>
 
@@ -10,15 +10,17 @@
 
 namespace scopevm::vm {
 
-Status take_turn(BoundSession& session, const std::function<Status()>& check_interrupts) {
+Result<RankChannel*> take_channel(BoundSession& session,
+                                  const std::function<Status()>& check_interrupts) {
   RankGroup& ranks = *session.ranks();
   CallScheduler* const scheduler = session.scheduler().get();
-  if (scheduler == nullptr || !scheduler->is_own_thread()) return ranks.take_turn(check_interrupts);
-  for (Pause pause; !ranks.try_take_turn();) {
+  if (scheduler == nullptr || !scheduler->is_own_thread())
+    return ranks.take_channel(check_interrupts);
+  for (Pause pause;;) {
+    if (RankChannel* const channel = ranks.try_take_channel()) return channel;
     SCOPEVM_RETURN_IF_ERROR(check_interrupts());
     if (!scheduler->run_woken()) std::this_thread::sleep_for(pause.next_sleep());
   }
-  return {};
 }
 
 }  // namespace scopevm::vm
