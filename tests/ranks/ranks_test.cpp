@@ -6,9 +6,12 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <future>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <random>
 #include <set>
 #include <span>
@@ -18,6 +21,7 @@
 #include <vector>
 
 #include "scopevm/compiler.h"
+#include "scopevm/executor.h"
 #include "scopevm/module.h"
 #include "scopevm/scheduler.h"
 #include "tests/ranks/local_ranks.h"
@@ -248,14 +252,14 @@ TEST(Ranks, GoOnAfterInterrupts) {
   EXPECT_EQ(ranks.job().left(), 0);
 }
 
-// The calls of several threads run one after another. Waiting for another call is interrupted, too.
+// More calls than can run at the same time. Waiting for another call is interrupted, too.
 TEST(Ranks, RunTheCallsOfSeveralThreads) {
   const Module module = sum();
   LocalRanks ranks(module, 3);
   ASSERT_TRUE(ranks.leader().ok());
   std::vector<std::thread> threads;
   std::atomic<int> done = 0, late = 0;
-  for (int t = 0; t < 4; ++t)
+  for (int t = 0; t < 6; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
         const int64_t n = 1000 * (t + 1) + i;
@@ -273,12 +277,54 @@ TEST(Ranks, RunTheCallsOfSeveralThreads) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(done + late, 200);
-  EXPECT_GE(done, 150);
+  EXPECT_EQ(done + late, 300);
+  EXPECT_GE(done, 250);
   EXPECT_EQ(ranks.job().left(), 0);
 }
 
-// A call that waits for another rank, or for the call that has the ranks, leaves its worker to
+// Its first loops return when two calls have begun one.
+class MeetingExecutor final : public Executor {
+ public:
+  int threads() const override { return 2; }
+  void parallel_for(int64_t total, int64_t, Body body, void* context) override {
+    {
+      std::unique_lock lock(mutex_);
+      ++begun_;
+      is_changed_.notify_all();
+      has_met_ &= is_changed_.wait_for(lock, std::chrono::seconds(30), [&] { return begun_ > 1; });
+    }
+    body(context, 0, total, 0);
+  }
+  bool has_met() const { return has_met_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable is_changed_;
+  int begun_ = 0;
+  bool has_met_ = true;
+};
+
+// Rank 1 begins the second call before it has ended the first one.
+TEST(Ranks, RunSeveralCallsAtTheSameTime) {
+  const Module module = sum();
+  const auto meeting = std::make_shared<MeetingExecutor>();
+  LocalRanks ranks(module, 3, 64, [&](int rank) {
+    SessionOptions options;
+    if (rank == 1) options.executor = meeting;
+    return options;
+  });
+  ASSERT_TRUE(ranks.leader().ok());
+  constexpr int64_t kCount = 1 << 18;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back(
+        [&, t] { expect_sum(ranks.leader()->call({{numbers(kCount + t)}}), kCount + t); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(meeting->has_met());
+  EXPECT_EQ(ranks.job().left(), 0);
+}
+
+// A call that waits for another rank, or for calls that have the ranks, leaves its worker to
 // others.
 TEST(Ranks, LeaveTheWorkerWhileTheyWait) {
   const Module module = sum();
@@ -301,22 +347,22 @@ TEST(Ranks, LeaveTheWorkerWhileTheyWait) {
     void record(const TraceEvent&) override {}
   } trace;
   std::vector<Call> waiting;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 5; ++i) {
     waiting.push_back(*ranks.leader()->make_call());
     EXPECT_TRUE(waiting.back().set_input(0, numbers(500 + i)).ok());
     EXPECT_TRUE(waiting.back().submit().ok());
   }
   for (int i = 0; i < 20; ++i) expect_sum(alone.call({{numbers(100)}}), 100);
-  waiting[1].cancel();
-  EXPECT_EQ(waiting[1].wait().code(), StatusCode::kCancelled);
-  EXPECT_TRUE(waiting[0].is_in_flight());
-  EXPECT_TRUE(waiting[2].is_in_flight());
-  // A traced call waits on the worker, and runs the call that has the ranks meanwhile.
-  waiting[1] = *ranks.leader()->make_call();
-  EXPECT_TRUE(waiting[1].set_input(0, numbers(501)).ok());
-  EXPECT_TRUE(waiting[1].submit({.call = {.trace = &trace}}).ok());
+  // Three calls have begun, two wait for them.
+  waiting[3].cancel();
+  EXPECT_EQ(waiting[3].wait().code(), StatusCode::kCancelled);
+  for (const size_t i : {0, 1, 2, 4}) EXPECT_TRUE(waiting[i].is_in_flight());
+  // A traced call waits on the worker, and runs the calls that have the ranks meanwhile.
+  waiting[3] = *ranks.leader()->make_call();
+  EXPECT_TRUE(waiting[3].set_input(0, numbers(503)).ok());
+  EXPECT_TRUE(waiting[3].submit({.call = {.trace = &trace}}).ok());
   released.set_value();
-  for (size_t i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < 5; ++i) {
     const Status status = waiting[i].wait();
     ASSERT_TRUE(status.ok()) << status.message();
     const Tensor result = waiting[i].outputs().front();
