@@ -14,8 +14,9 @@ namespace scopevm::vm {
 // using the CPU.
 class Pause {
  public:
-  void operator()() {
-    if (++count_ < kYields)
+  // `is_alone`: no other thread of the process has work, which would wait for a CPU meanwhile.
+  void operator()(bool is_alone = true) {
+    if (is_alone && ++count_ < kYields)
       sched_yield();
     else
       std::this_thread::sleep_for(next_sleep());

@@ -141,7 +141,7 @@ void RankChannel::handle(int from, ControlMessage message) {
 
 template <typename Done>
 Status RankChannel::wait(Done is_done) {
-  for (Pause pause;; pause()) {
+  for (Pause pause;; pause(group_.active_requests() <= (is_active_ ? 1 : 0))) {
     if (group_.has_failed()) return group_.health();  // the error of another channel
     SCOPEVM_RETURN_IF_ERROR(test_operations());
     SCOPEVM_RETURN_IF_ERROR(handle_messages());
@@ -173,7 +173,7 @@ Status RankChannel::stop_reason() const {
 
 void RankChannel::start(uint64_t request) {
   request_ = request;
-  is_active_ = true;
+  set_active(true);
   std::ranges::fill(sent_, 0);
   std::ranges::fill(received_, 0);
   stopped_ = {};
@@ -181,6 +181,11 @@ void RankChannel::start(uint64_t request) {
   for (Outcome& outcome : outcomes_) outcome.is_known = false;
   end_.reset();
   stop_if_aborted();  // the message can precede next_request()
+}
+
+void RankChannel::set_active(bool is_active) {
+  if (is_active != is_active_) group_.count_request(is_active ? 1 : -1);
+  is_active_ = is_active;
 }
 
 void RankChannel::stop_if_aborted() {
@@ -201,7 +206,7 @@ Status RankChannel::begin(std::span<const int64_t> numbers,
     return {};
   });
   if (begun.ok()) return begun;
-  is_active_ = false;
+  set_active(false);
   group_.return_channel(*this);
   return begun;
 }
@@ -215,7 +220,7 @@ Status RankChannel::end(Status status, std::span<PoolUse> uses, std::span<const 
   });
   if (!is_ended) ended = group_.fail(std::move(ended));
   if (group_.has_failed()) give_up_transfers();
-  is_active_ = false;
+  set_active(false);
   check_interrupts_ = {};
   if (is_leader()) group_.return_channel(*this);
   return ended;

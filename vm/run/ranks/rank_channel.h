@@ -146,6 +146,7 @@ class RankChannel {
   // Lets the transfers proceed for a moment.
   Status test_often();
   void start(uint64_t request);
+  void set_active(bool is_active);
   void stop_if_aborted();
   Status stop_reason() const;
   void give_up_transfers();

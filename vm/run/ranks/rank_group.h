@@ -61,6 +61,12 @@ class RankGroup {
   Result<RankChannel*> take_channel(const std::function<Status()>& check_interrupts);
   void return_channel(RankChannel& channel);
 
+  // The requests that have begun on this rank and not ended.
+  int active_requests() const { return active_requests_.load(std::memory_order_relaxed); }
+  void count_request(int change) {
+    active_requests_.fetch_add(change, std::memory_order_relaxed);
+  }
+
   // On rank 0: the address of memory of another rank is not used any more. The others are sent it
   // with the next request. Does not throw. REQUIRES: reserve_release() was called once for it.
   void release(int64_t address);
@@ -84,6 +90,7 @@ class RankGroup {
   std::vector<int64_t> released_;  // has capacity for all that will be
   size_t to_release_ = 0;
   std::vector<std::unique_ptr<RankChannel>> channels_;
+  std::atomic<int> active_requests_{0};
   std::mutex free_mutex_;
   std::condition_variable is_free_;
   // The channel that was used last comes first: the other ranks look for its messages most often.
