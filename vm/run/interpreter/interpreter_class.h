@@ -36,6 +36,7 @@ namespace scopevm::vm {
 struct StringOperands;
 
 class Pause;
+class RankChannel;
 
 class Interpreter {
   using ScopeMemory = runtime::ScopeMemory;
@@ -104,7 +105,10 @@ class Interpreter {
   template <typename Check>
   Result<RankChannel*> take_channel_on_ranks(const Check& check);
   void end_on_ranks();
-  // Suspends the call until RankChannel::settle() would not wait. Without a fiber, that waits.
+  // Suspends the call until a function of the channel returns false. Without a fiber, the functions
+  // that depend on it wait.
+  void wait_while(bool (RankChannel::*is_waiting)());
+  // Suspends the call until RankChannel::settle() would not wait.
   void wait_for_ranks();
   // REQUIRES: a fiber runs the call.
   void sleep(Pause& pause);

@@ -61,10 +61,12 @@ void Interpreter::sleep(Pause& pause) {
 }
 
 // Transports do not notify.
-void Interpreter::wait_for_ranks() {
+void Interpreter::wait_while(bool (RankChannel::*is_waiting)()) {
   if (options_.fiber == nullptr) return;
-  for (Pause pause; on_thread([&] { return channel_->is_waiting(); });) sleep(pause);
+  for (Pause pause; on_thread([&] { return (channel_->*is_waiting)(); });) sleep(pause);
 }
+
+void Interpreter::wait_for_ranks() { wait_while(&RankChannel::is_waiting); }
 
 // The accounts of pools of other ranks become theirs.
 void Interpreter::end_on_ranks() {
@@ -79,6 +81,7 @@ void Interpreter::end_on_ranks() {
   if (status_.ok())
     status_ = runtime::without_exceptions([&]() -> Status {
       wait_for_ranks();
+      wait_while(&RankChannel::is_waiting_for_outcomes);
       return {};
     });
   status_ = on_thread(

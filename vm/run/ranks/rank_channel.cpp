@@ -163,6 +163,12 @@ Status RankChannel::settle() {
   });
 }
 
+bool RankChannel::is_waiting_for_outcomes() {
+  return is_leader() && !group_.has_failed() && test_operations().ok() && handle_messages().ok() &&
+         stop_reason().ok() &&
+         !std::ranges::all_of(outcomes_.begin() + 1, outcomes_.end(), &Outcome::is_known);
+}
+
 // An error if the request must end.
 Status RankChannel::stop_reason() const {
   if (!stopped_.ok() || !check_interrupts_) return stopped_;

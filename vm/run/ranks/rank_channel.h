@@ -86,6 +86,9 @@ class RankChannel {
   // Whether settle() would wait now, after a moment in which most messages arrive. Lets the
   // transfers proceed.
   bool is_waiting();
+  // On rank 0, at the end of a request: whether other ranks have not ended their parts. Lets the
+  // transfers proceed; end() returns errors.
+  bool is_waiting_for_outcomes();
   // Every rank calls this. `value` of rank `owner` is assigned to those of the others, before the
   // next settle() returns.
   Status share(int owner, int64_t& value);
