@@ -351,26 +351,26 @@ Status RankChannel::drain(std::span<const int64_t> sent_here) {
   });
 }
 
+Result<bool> RankChannel::has_request() {
+  if (group_.has_failed()) return group_.health();
+  SCOPEVM_RETURN_IF_ERROR(test_operations());
+  SCOPEVM_RETURN_IF_ERROR(handle_messages());
+  return next_ || end_;
+}
+
 Result<std::optional<RankChannel::Begun>> RankChannel::next_request() {
-  SCOPEVM_RETURN_IF_ERROR(group_.health());
-  while (true) {
-    SCOPEVM_RETURN_IF_ERROR(wait([this]() -> Result<bool> { return is_over_ || next_ || end_; }));
-    if (end_) {  // of a request that another rank failed after this one had ended it
-      SCOPEVM_RETURN_IF_ERROR(drain_at_end());
-      continue;
-    }
-    if (next_) {
-      const ControlMessage next = *std::exchange(next_, std::nullopt);
-      const std::span<const int64_t> numbers = next.numbers;
-      if (numbers.empty() || numbers[0] < 0 || std::cmp_greater_equal(numbers[0], numbers.size()))
-        return Status(StatusCode::kDevice, "rank 0 sent an invalid message");
-      start(next.request);
-      const auto released = numbers.subspan(1, static_cast<size_t>(numbers[0])),
-                 rest = numbers.subspan(1 + released.size());
-      return std::optional(Begun{{released.begin(), released.end()}, {rest.begin(), rest.end()}});
-    }
+  if (end_) {  // of a request that another rank failed after this one had ended it
+    SCOPEVM_RETURN_IF_ERROR(drain_at_end());
     return std::optional<Begun>();
   }
+  const ControlMessage next = *std::exchange(next_, std::nullopt);
+  const std::span<const int64_t> numbers = next.numbers;
+  if (numbers.empty() || numbers[0] < 0 || std::cmp_greater_equal(numbers[0], numbers.size()))
+    return Status(StatusCode::kDevice, "rank 0 sent an invalid message");
+  start(next.request);
+  const auto released = numbers.subspan(1, static_cast<size_t>(numbers[0])),
+             rest = numbers.subspan(1 + released.size());
+  return std::optional(Begun{{released.begin(), released.end()}, {rest.begin(), rest.end()}});
 }
 
 }  // namespace scopevm::vm

@@ -7,8 +7,7 @@
 // the next request of the channel finds no old message. Rank 0 waits until all have done so: a
 // receive that was started before could take a later message.
 //
-// One thread at a time uses a channel: on rank 0 that of the request, which has taken the channel,
-// on the others that of next_request().
+// One thread at a time uses a channel: on rank 0 that of the request, which has taken the channel.
 #pragma once
 
 #include <chrono>
@@ -49,7 +48,7 @@ class RankChannel {
   Status greet(uint64_t digest);
   // All ranks have greeted each other.
   void open() { is_open_ = true; }
-  // On rank 0, ends next_request() of the others.
+  // On rank 0: is_over() of the others becomes true.
   void stop();
   // Whether messages of stop() have not been sent. Lets them proceed.
   bool has_messages();
@@ -93,12 +92,17 @@ class RankChannel {
   // next settle() returns.
   Status share(int owner, int64_t& value);
 
-  // On the other ranks: waits for a request of rank 0. No value: rank 0 has ended its session.
-  // Errors: RankGroup::health().
+  // On the other ranks: whether next_request() has something to do. Does not wait. Errors:
+  // RankGroup::health().
+  Result<bool> has_request();
+  // Whether rank 0 has ended its session.
+  bool is_over() const { return is_over_; }
   struct Begun {
     std::vector<int64_t> released;  // addresses
     std::vector<int64_t> numbers;
   };
+  // Begins the request of rank 0. No value: it was the end of a failed request. REQUIRES:
+  // has_request(). Errors: RankGroup::health().
   Result<std::optional<Begun>> next_request();
 
  private:

@@ -12,8 +12,17 @@
 
 namespace scopevm::vm {
 
+namespace {
+
+// While each part of a pipeline works on a request, as many others pass from one part to the next,
+// or end.
+constexpr int kChannelsPerRank = 2;
+constexpr int kMostChannels = 64;
+
+}  // namespace
+
 RankGroup::RankGroup(const scopevm_transport& transport) : transport_(transport) {
-  for (int i = 0; i < size(); ++i)
+  for (int i = 0; i < std::min(kChannelsPerRank * size(), kMostChannels); ++i)
     channels_.push_back(std::make_unique<RankChannel>(*this, transport_, i));
   for (const std::unique_ptr<RankChannel>& channel : channels_) free_.push_back(channel.get());
   std::ranges::reverse(free_);

@@ -3,8 +3,8 @@
 // copy between devices of two ranks is a message from one to the other. docs/ranks.md describes the
 // protocol, and docs/decisions/0029-ranks.md why it cannot deadlock.
 //
-// Each request uses a channel (rank_channel.h), so that as many requests can run at the same time
-// as there are ranks: each part of a pipeline then works on another request.
+// Each request uses a channel (rank_channel.h), so that several can run at the same time: each part
+// of a pipeline then works on another request.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class RankGroup {
   // version; a rank has another module), kDevice (the transport failed).
   static Result<std::unique_ptr<RankGroup>> create(const scopevm_transport* transport, int ranks,
                                                    uint64_t digest);
-  // On rank 0, ends next_request() of the others. Waits at most a second for ranks that do not call
-  // it. REQUIRES: no channel has a request.
+  // On rank 0, ends the sessions of the others. Waits at most a second for ranks that do not follow.
+  // REQUIRES: no channel has a request.
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
