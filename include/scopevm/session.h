@@ -139,9 +139,10 @@ struct SessionOptions {
   /// unique.
   std::vector<const scopevm_external_library*> external_libraries;
   /// The other processes of a job, each of which has a session of the same module with its own
-  /// transport. Each computes what is on the devices of its rank. Rank 0 makes the calls, which
-  /// run one after another; the others follow(). Not owned: it must outlive the session and its
-  /// calls. Null: this process has the devices of all ranks.
+  /// transport. Each computes what is on the devices of its rank. Rank 0 makes the calls, of which
+  /// twice as many as there are ranks run at a time, at most 64, and others wait; the other ranks
+  /// follow(). Not owned: it must outlive the session and its calls. Null: this process has the
+  /// devices of all ranks.
   const scopevm_transport* transport = nullptr;
 };
 
@@ -206,9 +207,9 @@ class Session {
                  const CallOptions& options = {}) const;
 
   /// On another rank than 0: runs its part of each request of rank 0, and returns when the session
-  /// of rank 0 and its calls have been released. A request that fails does not end it. `trace` (can
-  /// be null) receives the events of this rank in the requests that rank 0 traces, with their
-  /// request_id. Errors: kInvalidArgument (the session is that of rank 0, or has no transport),
+  /// of rank 0 and its calls have been released. A request that fails does not end it. Starts a
+  /// thread for each further request at a time. `trace` (can be null) receives the events of this
+  /// rank in the requests that rank 0 traces, with their request_id; it must be thread-safe. Errors: kInvalidArgument (the session is that of rank 0, or has no transport),
   /// kDevice (the transport failed, for instance because a rank has ended).
   Status follow(TraceSink* trace = nullptr) const;
 

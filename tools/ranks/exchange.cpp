@@ -8,7 +8,7 @@ namespace scopevm::tool {
 namespace {
 
 // Sessions use other tags.
-constexpr int kTag = 3;
+constexpr int kTag = 0;
 
 }  // namespace
 

@@ -4,10 +4,12 @@
  * scopevm loads) or a part of the embedding program. It wraps an existing engine, such as MPI.
  *
  * Messages: those from one rank to another with one tag arrive in the order in which they were
- * sent. A message is received by a call of `receive` with its exact number of bytes.
+ * sent. A message is received by a call of `receive` with its exact number of bytes. Sessions use
+ * tags from 1 to 128; tag 0 is for messages of the program.
  *
  * Thread-safety: a session calls the functions of its transport from one thread at a time. A
- * transport belongs to one session at a time. Callbacks must not throw. */
+ * transport belongs to one session at a time, and to none after a failure. Callbacks must not
+ * throw. */
 #ifndef SCOPEVM_C_TRANSPORT_H_
 #define SCOPEVM_C_TRANSPORT_H_
 
