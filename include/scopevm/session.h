@@ -209,8 +209,9 @@ class Session {
   /// On another rank than 0: runs its part of each request of rank 0, and returns when the session
   /// of rank 0 and its calls have been released. A request that fails does not end it. Starts a
   /// thread for each further request at a time. `trace` (can be null) receives the events of this
-  /// rank in the requests that rank 0 traces, with their request_id; it must be thread-safe. Errors: kInvalidArgument (the session is that of rank 0, or has no transport),
-  /// kDevice (the transport failed, for instance because a rank has ended).
+  /// rank in the requests that rank 0 traces, with their request_id; it must be thread-safe.
+  /// Errors: kInvalidArgument (the session is that of rank 0, or has no transport), kDevice (the
+  /// transport failed, for instance because a rank has ended).
   Status follow(TraceSink* trace = nullptr) const;
 
   /// The signature of the module. Valid as long as the session.

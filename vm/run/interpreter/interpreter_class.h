@@ -217,9 +217,9 @@ class Interpreter {
   const format::ModuleContents& contents_;
   const KernelFn* kernels_;
   const bool is_traced_;
-  const bool is_timed_;       // launches and copies are measured
-  const bool is_direct_;      // the interpreter calls kernels without a closure for on_thread()
-  const bool is_limited_;     // interrupts are not those of Call::cancel() only
+  const bool is_timed_;    // launches and copies are measured
+  const bool is_direct_;   // the interpreter calls kernels without a closure for on_thread()
+  const bool is_limited_;  // interrupts are not those of Call::cancel() only
   RankChannel* channel_ = nullptr;  // of the request, if it has begun on the ranks of a job
   // There is an execution hook, or `pending_device_` is not null. One test for both, so that a run
   // without them does not pay for a hook.

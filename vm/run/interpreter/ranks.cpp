@@ -84,8 +84,8 @@ void Interpreter::end_on_ranks() {
       wait_while(&RankChannel::is_waiting_for_outcomes);
       return {};
     });
-  status_ = on_thread(
-      [&] { return channel_->end(std::move(status_), uses, session_.rank_of_pool()); });
+  status_ =
+      on_thread([&] { return channel_->end(std::move(status_), uses, session_.rank_of_pool()); });
   for (size_t i = 0; i < uses.size(); ++i) {
     pools[i].peak_bytes = uses[i].peak_bytes;
     pools[i].allocations = uses[i].allocations;

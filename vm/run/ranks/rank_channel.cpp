@@ -65,8 +65,7 @@ Status RankChannel::greet(uint64_t digest) {
   std::ranges::sort(others);
   std::string text;
   for (const int other : others) text += (text.empty() ? "" : ", ") + rank_text(other);
-  return {StatusCode::kInvalidArgument,
-          text + ": another module than that of " + rank_text(rank_)};
+  return {StatusCode::kInvalidArgument, text + ": another module than that of " + rank_text(rank_)};
 }
 
 // --- Messages. ---
@@ -74,8 +73,8 @@ Status RankChannel::greet(uint64_t digest) {
 Status RankChannel::send_control(int to, const ControlMessage& message) {
   Outgoing& sent = outgoing_.emplace_back();
   sent.bytes = message.encode();
-  sent.operation = transport_.send(to, control_tag_, sent.bytes.data(),
-                                   static_cast<int64_t>(sent.bytes.size()));
+  sent.operation =
+      transport_.send(to, control_tag_, sent.bytes.data(), static_cast<int64_t>(sent.bytes.size()));
   if (sent.operation != nullptr) return {};
   outgoing_.pop_back();
   return group_.fail();
@@ -86,8 +85,7 @@ Result<std::optional<ControlMessage>> RankChannel::take_control(int from) {
   if (bytes < -1) return group_.fail();
   if (bytes < 0) return std::optional<ControlMessage>();
   std::string text(static_cast<size_t>(bytes), '\0');
-  void* const operation =
-      transport_.receive(from, control_tag_, text.data(), bytes);
+  void* const operation = transport_.receive(from, control_tag_, text.data(), bytes);
   if (operation == nullptr) return group_.fail();
   for (Pause pause;; pause()) {
     const int state = transport_.test(operation);
@@ -200,7 +198,7 @@ void RankChannel::stop_if_aborted() {
 }
 
 Status RankChannel::begin(std::span<const int64_t> numbers,
-                        std::function<Status()> check_interrupts) {
+                          std::function<Status()> check_interrupts) {
   const Status begun = runtime::without_exceptions([&]() -> Status {
     SCOPEVM_RETURN_IF_ERROR(group_.health());
     start(request_ + 1);
@@ -233,7 +231,7 @@ Status RankChannel::end(Status status, std::span<PoolUse> uses, std::span<const 
 }
 
 Status RankChannel::end_request(Status status, std::span<PoolUse> uses,
-                              std::span<const int> rank_of_pool) {
+                                std::span<const int> rank_of_pool) {
   if (status.ok()) status = settle();
   if (group_.health().ok()) {
     if (!stopped_.ok())
@@ -249,8 +247,7 @@ Status RankChannel::end_request(Status status, std::span<PoolUse> uses,
 
 // After a failure, and at the end.
 void RankChannel::give_up_transfers() {
-  for (const Transfer& transfer : transfers_)
-    transport_.cancel(transfer.operation);
+  for (const Transfer& transfer : transfers_) transport_.cancel(transfer.operation);
   transfers_.clear();
   for (const Outgoing& sent : outgoing_) transport_.cancel(sent.operation);
   outgoing_.clear();

@@ -51,15 +51,15 @@ RankGroup::~RankGroup() {
   // A rank that does not follow takes no message.
   const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   const auto has_messages = [](const auto& channel) { return channel->has_messages(); };
-  for (Pause pause; std::ranges::any_of(channels_, has_messages) &&
-                    std::chrono::steady_clock::now() < last;)
+  for (Pause pause;
+       std::ranges::any_of(channels_, has_messages) && std::chrono::steady_clock::now() < last;)
     pause();
 }
 
 std::shared_ptr<BlockSource> RankGroup::message_memory() const {
   const scopevm_transport& c = transport_.c();
-  const bool has_memory = c.struct_size >= SCOPEVM_SIZE_UP_TO(scopevm_transport, deallocate) &&
-                          c.allocate != nullptr;
+  const bool has_memory =
+      c.struct_size >= SCOPEVM_SIZE_UP_TO(scopevm_transport, deallocate) && c.allocate != nullptr;
   return has_memory ? std::make_shared<MessageMemory>(c) : nullptr;
 }
 

@@ -32,8 +32,8 @@ class RankGroup {
   // version; a rank has another module), kDevice (the transport failed).
   static Result<std::unique_ptr<RankGroup>> create(const scopevm_transport* transport, int ranks,
                                                    uint64_t digest);
-  // On rank 0, ends the sessions of the others. Waits at most a second for ranks that do not follow.
-  // REQUIRES: no channel has a request.
+  // On rank 0, ends the sessions of the others. Waits at most a second for ranks that do not
+  // follow. REQUIRES: no channel has a request.
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
@@ -63,9 +63,7 @@ class RankGroup {
 
   // The requests that have begun on this rank and not ended.
   int active_requests() const { return active_requests_.load(std::memory_order_relaxed); }
-  void count_request(int change) {
-    active_requests_.fetch_add(change, std::memory_order_relaxed);
-  }
+  void count_request(int change) { active_requests_.fetch_add(change, std::memory_order_relaxed); }
 
   // On rank 0: the address of memory of another rank is not used any more. The others are sent it
   // with the next request. Does not throw. REQUIRES: reserve_release() was called once for it.

@@ -17,7 +17,7 @@ bool RankChannel::Transfer::conflicts(const void* data, int64_t bytes, bool is_w
 }
 
 Status RankChannel::transfer(int peer, void* data, int64_t bytes, bool is_receive,
-                           TransferObserver observer) {
+                             TransferObserver observer) {
   // The memory plan reuses bytes as soon as the instructions permit it in their order.
   if (std::ranges::any_of(transfers_, [&](const Transfer& other) {
         return other.conflicts(data, bytes, is_receive);
@@ -34,7 +34,7 @@ Status RankChannel::transfer(int peer, void* data, int64_t bytes, bool is_receiv
 }
 
 Status RankChannel::start_transfer(int peer, std::byte* data, int64_t bytes, bool is_receive,
-                                 TransferObserver observer) {
+                                   TransferObserver observer) {
   Transfer& started = transfers_.emplace_back(
       Transfer{nullptr, peer, is_receive, data, data + bytes, {}, observer});
   if (observer.observer != nullptr) started.started = std::chrono::steady_clock::now();

@@ -35,8 +35,8 @@ Status run_call(const std::shared_ptr<BoundSession>& session, std::span<const in
   return request->run_here(options);
 }
 
-// The threads that run the requests of rank 0. One of them looks for the next request on all channels
-// that have none, and runs it itself. Before it does so, it lets another thread look.
+// The threads that run the requests of rank 0. One of them looks for the next request on all
+// channels that have none, and runs it itself. Before it does so, it lets another thread look.
 class Follower {
  public:
   Follower(const std::shared_ptr<BoundSession>& session, TraceSink* trace)
@@ -129,8 +129,7 @@ class Follower {
   }
 
   Status run_request(RankChannel& channel) {
-    SCOPEVM_ASSIGN_OR_RETURN(const std::optional<RankChannel::Begun> begun,
-                             channel.next_request());
+    SCOPEVM_ASSIGN_OR_RETURN(const std::optional<RankChannel::Begun> begun, channel.next_request());
     if (!begun) return {};
     states_.release(begun->released);
     const std::span<const int64_t> numbers = begun->numbers;

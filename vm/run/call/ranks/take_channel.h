@@ -10,8 +10,8 @@ namespace scopevm::vm {
 class BoundSession;
 class RankChannel;
 
-// RankGroup::take_channel(). On a thread of the session's scheduler, runs other calls meanwhile: one
-// that has a channel can wait for a thread.
+// RankGroup::take_channel(). On a thread of the session's scheduler, runs other calls meanwhile:
+// one that has a channel can wait for a thread.
 Result<RankChannel*> take_channel(BoundSession& session,
                                   const std::function<Status()>& check_interrupts);
 
