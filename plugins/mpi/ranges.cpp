@@ -1,6 +1,7 @@
 // See ranges.h.
 #include "plugins/mpi/ranges.h"
 
+#include <algorithm>
 #include <iterator>
 #include <new>
 
@@ -25,16 +26,20 @@ void FreeRanges::add(int64_t begin, int64_t bytes) noexcept {
 }
 
 int64_t FreeRanges::take_next(int64_t bytes, int64_t alignment) {
-  int64_t begin = take_from(ranges_.lower_bound(next_), bytes, alignment, 0);
+  auto range = ranges_.upper_bound(next_);
+  if (range != ranges_.begin()) --range;  // it can contain next_
+  int64_t begin = take_from(range, next_, bytes, alignment, 0);
   if (begin < 0) begin = take(bytes, alignment);
   if (begin >= 0) next_ = begin + bytes;
   return begin;
 }
 
-int64_t FreeRanges::take_from(Range range, int64_t bytes, int64_t alignment, int64_t base) {
+int64_t FreeRanges::take_from(Range range, int64_t least, int64_t bytes, int64_t alignment,
+                              int64_t base) {
   for (; range != ranges_.end(); ++range) {
     const int64_t first = range->first, end = first + range->second;
-    const int64_t begin = (base + first + alignment - 1) / alignment * alignment - base;
+    const int64_t begin =
+        (base + std::max(first, least) + alignment - 1) / alignment * alignment - base;
     if (begin > end - bytes) continue;
     if (end > begin + bytes) ranges_[begin + bytes] = end - begin - bytes;
     range->second = begin - first;

@@ -14,14 +14,15 @@ class FreeRanges {
   // Takes the first range of `bytes` that begins at a multiple of `alignment`, if offset 0 is at
   // `base`. Returns its offset, or -1 if there is none. Throws std::bad_alloc.
   int64_t take(int64_t bytes, int64_t alignment, int64_t base = 0) {
-    return take_from(ranges_.begin(), bytes, alignment, base);
+    return take_from(ranges_.begin(), 0, bytes, alignment, base);
   }
-  // The same, first of all from the range after the one that was taken last.
+  // The same for base 0, but first of all after the range that was taken last.
   int64_t take_next(int64_t bytes, int64_t alignment);
 
  private:
   using Range = std::map<int64_t, int64_t>::iterator;
-  int64_t take_from(Range range, int64_t bytes, int64_t alignment, int64_t base);
+  // From `range` on, and from offset `least` on.
+  int64_t take_from(Range range, int64_t least, int64_t bytes, int64_t alignment, int64_t base);
 
   std::map<int64_t, int64_t> ranges_;  // offset and size; no two are adjacent
   int64_t next_ = 0;

@@ -11,7 +11,7 @@ namespace {
 // Messages of more bytes are copied from the window of the sender.
 constexpr int64_t kLargestEager = 16384;
 // Of one step: the caller has other things to do between two.
-constexpr int64_t kStepBytes = int64_t{1} << 20;
+constexpr int64_t kStepBytes = int64_t{128} << 10;
 // Numbers of notes, of which fewer are under way. Every MPI has twice as many tags.
 constexpr int kNumbers = 1 << 14;
 

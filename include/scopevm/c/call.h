@@ -184,8 +184,8 @@ SCOPEVM_API scopevm_status* scopevm_session_warm_up(const scopevm_session* sessi
                                                     size_t count,
                                                     const scopevm_run_options* options);
 /** Runs the requests of rank 0 until it has released its session: Session::follow. The members
- * `trace` and `trace_context` of `options` apply to the requests that rank 0 traces; the others
- * have no effect. `options` can be NULL. */
+ * `trace` and `trace_context` of `options` apply to the requests that rank 0 traces, several
+ * at a time; the others have no effect. `options` can be NULL. */
 SCOPEVM_API scopevm_status* scopevm_session_follow(const scopevm_session* session,
                                                    const scopevm_run_options* options);
 

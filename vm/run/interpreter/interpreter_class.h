@@ -107,7 +107,7 @@ class Interpreter {
   void end_on_ranks();
   // Suspends the call until a function of the channel returns false. Without a fiber, the functions
   // that depend on it wait.
-  void wait_while(bool (RankChannel::*is_waiting)());
+  void wait_while(bool (RankChannel::*is_waiting)(bool is_first_look));
   // Suspends the call until RankChannel::settle() would not wait.
   void wait_for_ranks();
   // REQUIRES: a fiber runs the call.

@@ -61,9 +61,11 @@ void Interpreter::sleep(Pause& pause) {
 }
 
 // Transports do not notify.
-void Interpreter::wait_while(bool (RankChannel::*is_waiting)()) {
+void Interpreter::wait_while(bool (RankChannel::*is_waiting)(bool is_first_look)) {
   if (options_.fiber == nullptr) return;
-  for (Pause pause; on_thread([&] { return (channel_->*is_waiting)(); });) sleep(pause);
+  bool is_first = true;
+  for (Pause pause; on_thread([&] { return (channel_->*is_waiting)(is_first); }); sleep(pause))
+    is_first = false;
 }
 
 void Interpreter::wait_for_ranks() { wait_while(&RankChannel::is_waiting); }

@@ -1,4 +1,4 @@
-// The messages by which the ranks of a job begin, end and abort requests; see rank_group.h.
+// The messages by which the ranks of a job begin, end and abort requests; see rank_channel.h.
 #pragma once
 
 #include <cstdint>

@@ -71,8 +71,9 @@ Status RankChannel::greet(uint64_t digest) {
 // --- Messages. ---
 
 Status RankChannel::send_control(int to, const ControlMessage& message) {
+  std::string bytes = message.encode();
   Outgoing& sent = outgoing_.emplace_back();
-  sent.bytes = message.encode();
+  sent.bytes = std::move(bytes);
   sent.operation =
       transport_.send(to, control_tag_, sent.bytes.data(), static_cast<int64_t>(sent.bytes.size()));
   if (sent.operation != nullptr) return {};
@@ -139,7 +140,7 @@ void RankChannel::handle(int from, ControlMessage message) {
 
 template <typename Done>
 Status RankChannel::wait(Done is_done) {
-  for (Pause pause;; pause(group_.active_requests() <= (is_active_ ? 1 : 0))) {
+  for (Pause pause;; pause(group_.has_idle_cpu())) {
     if (group_.has_failed()) return group_.health();  // the error of another channel
     SCOPEVM_RETURN_IF_ERROR(test_operations());
     SCOPEVM_RETURN_IF_ERROR(handle_messages());
@@ -161,10 +162,13 @@ Status RankChannel::settle() {
   });
 }
 
-bool RankChannel::is_waiting_for_outcomes() {
-  return is_leader() && !group_.has_failed() && test_operations().ok() && handle_messages().ok() &&
-         stop_reason().ok() &&
-         !std::ranges::all_of(outcomes_.begin() + 1, outcomes_.end(), &Outcome::is_known);
+bool RankChannel::is_waiting_for_outcomes(bool is_first_look) {
+  for (int looks = is_first_look ? kTestsBeforeWaits : 1; looks > 0; --looks)
+    if (!is_leader() || group_.has_failed() || !test_operations().ok() || !handle_messages().ok() ||
+        !stop_reason().ok() ||
+        std::ranges::all_of(outcomes_.begin() + 1, outcomes_.end(), &Outcome::is_known))
+      return false;
+  return true;
 }
 
 // An error if the request must end.
@@ -210,6 +214,8 @@ Status RankChannel::begin(std::span<const int64_t> numbers,
     return {};
   });
   if (begun.ok()) return begun;
+  // Some of the ranks can have the request.
+  if (is_active_) (void)group_.fail(begun);
   set_active(false);
   group_.return_channel(*this);
   return begun;

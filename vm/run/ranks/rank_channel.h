@@ -82,12 +82,12 @@ class RankChannel {
   bool accesses(const void* data, int64_t bytes, bool is_write);
   // Waits for all transfers. Errors: those of the transport and of other ranks, interrupts.
   Status settle();
-  // Whether settle() would wait now, after a moment in which most messages arrive. Lets the
-  // transfers proceed.
-  bool is_waiting();
-  // On rank 0, at the end of a request: whether other ranks have not ended their parts. Lets the
-  // transfers proceed; end() returns errors.
-  bool is_waiting_for_outcomes();
+  // Whether settle() would wait now. Lets the transfers proceed. The first look takes a moment, in
+  // which most messages arrive.
+  bool is_waiting(bool is_first_look);
+  // On rank 0, at the end of a request: whether other ranks have not ended their parts. The
+  // same holds. end() returns errors.
+  bool is_waiting_for_outcomes(bool is_first_look);
   // Every rank calls this. `value` of rank `owner` is assigned to those of the others, before the
   // next settle() returns.
   Status share(int owner, int64_t& value);
@@ -106,6 +106,9 @@ class RankChannel {
   Result<std::optional<Begun>> next_request();
 
  private:
+  // Most messages arrive within microseconds.
+  static constexpr int kTestsBeforeWaits = 100;
+
   struct Transfer {
     void* operation;
     int peer;
@@ -138,7 +141,7 @@ class RankChannel {
   // messages of other ranks.
   template <typename Done>
   Status wait(Done is_done);
-  // Starts to send. The group owns the bytes until then.
+  // Starts to send. The channel owns the bytes until they are sent.
   Status send_control(int to, const ControlMessage& message);
   Result<std::optional<ControlMessage>> take_control(int from);
   Status handle_messages();

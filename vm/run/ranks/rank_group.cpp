@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/c_api/c_arguments.h"
+#include "runtime/process/available_cpus.h"
 #include "vm/run/ranks/message_memory.h"
 #include "vm/run/ranks/pause.h"
 
@@ -21,7 +22,8 @@ constexpr int kMostChannels = 64;
 
 }  // namespace
 
-RankGroup::RankGroup(const scopevm_transport& transport) : transport_(transport) {
+RankGroup::RankGroup(const scopevm_transport& transport)
+    : transport_(transport), cpus_(runtime::available_cpus()) {
   for (int i = 0; i < std::min(kChannelsPerRank * size(), kMostChannels); ++i)
     channels_.push_back(std::make_unique<RankChannel>(*this, transport_, i));
   for (const std::unique_ptr<RankChannel>& channel : channels_) free_.push_back(channel.get());

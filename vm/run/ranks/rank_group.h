@@ -61,8 +61,8 @@ class RankGroup {
   Result<RankChannel*> take_channel(const std::function<Status()>& check_interrupts);
   void return_channel(RankChannel& channel);
 
-  // The requests that have begun on this rank and not ended.
-  int active_requests() const { return active_requests_.load(std::memory_order_relaxed); }
+  // Whether a thread that waits can use a CPU: this rank has no more requests than CPUs.
+  bool has_idle_cpu() const { return active_requests_.load(std::memory_order_relaxed) <= cpus_; }
   void count_request(int change) { active_requests_.fetch_add(change, std::memory_order_relaxed); }
 
   // On rank 0: the address of memory of another rank is not used any more. The others are sent it
@@ -88,10 +88,11 @@ class RankGroup {
   std::vector<int64_t> released_;  // has capacity for all that will be
   size_t to_release_ = 0;
   std::vector<std::unique_ptr<RankChannel>> channels_;
-  std::atomic<int> active_requests_{0};
+  const int cpus_;                       // that the process can use
+  std::atomic<int> active_requests_{0};  // those that have begun on this rank and not ended
   std::mutex free_mutex_;
   std::condition_variable is_free_;
-  // The channel that was used last comes first: the other ranks look for its messages most often.
+  // The channel that was used last comes first.
   std::vector<RankChannel*> free_;
 };
 

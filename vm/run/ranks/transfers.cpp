@@ -5,12 +5,6 @@
 #include "vm/run/ranks/rank_group.h"
 
 namespace scopevm::vm {
-namespace {
-
-constexpr int kTestsBeforeWaits = 100;
-
-}  // namespace
-
 bool RankChannel::Transfer::conflicts(const void* data, int64_t bytes, bool is_write) const {
   const auto* const at = static_cast<const std::byte*>(data);
   return (is_write || is_receive) && begin < at + bytes && at < end;
@@ -71,7 +65,7 @@ bool RankChannel::accesses(const void* data, int64_t bytes, bool is_write) {
   return !test_operations().ok() || std::ranges::any_of(transfers_, conflicts);
 }
 
-// The times of the transfers of a peer do not overlap.
+// The times of the transfers of a request and a peer do not overlap.
 void RankChannel::report(const Transfer& ended) {
   const auto now = std::chrono::steady_clock::now();
   auto& last = reported_[static_cast<size_t>(ended.peer)];
@@ -99,15 +93,16 @@ Status RankChannel::test_operations() {
 
 Status RankChannel::test_often() {
   SCOPEVM_RETURN_IF_ERROR(group_.health());
-  // Most messages arrive within microseconds. Looking for failures of other ranks would take longer
-  // than a test.
+  // Looking for failures of other ranks would take longer than a test.
   for (int i = 0; i < kTestsBeforeWaits && !transfers_.empty(); ++i)
     SCOPEVM_RETURN_IF_ERROR(test_operations());
   return {};
 }
 
-bool RankChannel::is_waiting() {
-  if (transfers_.empty() || !test_often().ok() || !handle_messages().ok()) return false;
+bool RankChannel::is_waiting(bool is_first_look) {
+  if (transfers_.empty()) return false;
+  const Status tested = is_first_look ? test_often() : test_operations();
+  if (!tested.ok() || !handle_messages().ok()) return false;
   return !transfers_.empty() && stop_reason().ok();
 }
 

@@ -78,7 +78,7 @@ class Follower {
       SCOPEVM_ASSIGN_OR_RETURN(const std::optional<size_t> found, find_request());
       if (found) {
         looking_ = {};
-        let_another_look();
+        SCOPEVM_RETURN_IF_ERROR(let_another_look());
         has_request_[*found] = true;
         ++running_;
         lock.unlock();
@@ -91,7 +91,7 @@ class Follower {
         pause = {};
       } else if (!is_over_) {
         lock.unlock();
-        pause(ranks_.active_requests() == 0);
+        pause(ranks_.has_idle_cpu());
         lock.lock();
       }
     }
@@ -116,16 +116,20 @@ class Follower {
     return std::optional<size_t>();
   }
 
-  // Without another thread, the requests of other channels wait for this one. REQUIRES: mutex_ is
-  // locked.
-  void let_another_look() {
+  // REQUIRES: mutex_ is locked.
+  Status let_another_look() {
     const size_t threads = threads_.size() + 1;
-    if (running_ + 1 < threads) return is_changed_.notify_one();
-    try {
-      if (threads < has_request_.size()) threads_.emplace_back([this] { follow(); });
-      // NOLINTNEXTLINE(bugprone-empty-catch): the system starts no more threads
-    } catch (const std::system_error&) {
-    }
+    if (running_ + 1 < threads)
+      is_changed_.notify_one();
+    else if (threads < has_request_.size())
+      try {
+        threads_.emplace_back([this] { follow(); });
+      } catch (const std::system_error& error) {
+        // Requests that have begun in different orders on two ranks would wait for each other.
+        return {StatusCode::kResourceLimit,
+                std::string("cannot start a thread for a request: ") + error.what()};
+      }
+    return {};
   }
 
   Status run_request(RankChannel& channel) {
