@@ -64,7 +64,8 @@ class Scopevm(Runner):
         done = subprocess.run([*launcher, self.scopevm, *words], capture_output=True, text=True,
                               env={**os.environ, **MPI})
         if done.returncode:
-            raise Failure(done.stderr.strip().splitlines()[0])
+            lines = done.stderr.strip().splitlines()
+            raise Failure(lines[0] if lines else f"exit code {done.returncode}")
         return done.stdout
 
     def data_dependent_results(self):
