@@ -22,7 +22,8 @@ struct EmulatedLink {
 Result<EmulatedLink> parse_link(const std::string& text);
 
 // A message arrives `latency_seconds` after its last byte has left, and the messages from one rank
-// to another leave one after the other. All ranks of the job must use this, on one machine: each
+// to another leave one after the other: those with one tag in the order in which they were sent,
+// others in the order of test(). All ranks of the job must use this, on one machine: each
 // message is sent with the time of its start.
 class EmulatedLinks {
  public:
