@@ -21,7 +21,7 @@ void copy_between_processes(void* to, const void* from, int64_t bytes);
 // Not thread-safe.
 class Staging {
  public:
-  // Copies of messages; ends with their destruction.
+  // A copy of a message. Its destruction releases the memory.
   class Block {
    public:
     Block() = default;
@@ -32,7 +32,7 @@ class Staging {
     Block& operator=(const Block&) = delete;
     Block& operator=(Block&& other) noexcept;
     void reset();
-    // In the window; -1: this is no block.
+    // Of the copy in the window; -1: there is none.
     int64_t offset() const { return offset_; }
 
    private:

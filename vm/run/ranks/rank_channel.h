@@ -85,8 +85,8 @@ class RankChannel {
   // Whether settle() would wait now. Lets the transfers proceed. The first look takes a moment, in
   // which most messages arrive.
   bool is_waiting(bool is_first_look);
-  // On rank 0, at the end of a request: whether other ranks have not ended their parts. The
-  // same holds. end() returns errors.
+  // On rank 0, at the end of a request: whether other ranks have not ended their parts. Lets
+  // the transfers proceed, with such a first look, too. end() returns errors.
   bool is_waiting_for_outcomes(bool is_first_look);
   // Every rank calls this. `value` of rank `owner` is assigned to those of the others, before the
   // next settle() returns.
